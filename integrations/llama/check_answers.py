@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_answers.py [--patched] ASK SOURCE FOLDER [--questions 500] [--share 25]: whether a trained model answers in llama.cpp as in PyTorch.
+"""check_answers.py [--patched] ASK SOURCE FOLDER [--questions 500] [--share 25] [--ways W,...]: whether a trained model answers in llama.cpp as in PyTorch.
 
 The model is bench/answers-model, which was trained to answer questions about drawn scenes. It is converted by llama.cpp's converter.
 ASK is the program test_answers, SOURCE a source of llama.cpp (integrations/llama/fetch), and FOLDER takes the model and the scenes.
@@ -34,7 +34,7 @@ from texturevlm import hf  # noqa: E402
 
 POINTS = 2.0
 AROUND = 2  # <|vision_start|> and <|vision_end|>, which texturevlm.hf does not count for the first picture
-WAYS = ("smaller", "pruned", "pictures", "cells", "auto")
+WAYS = ("smaller", "pruned", "pictures", "cells", "auto", "looks")
 
 
 def converted(source, folder):
@@ -97,17 +97,19 @@ class Whole(answers.Model):
                     for row, states in zip(rows, hidden) for first, said in row.asked]
 
 
-def views_of(pruner, scene):
+def views_of(pruner, scene, question="?"):
     """The pictures that a Pruner makes of a scene, or without one the scene itself. `whole` is the view of all tokens of a picture."""
     box = answers.whole_of(scene)
-    seen = pruner.prune(Image.fromarray(scene.picture), question="?").report.seen if pruner else [(scene.picture, None)]
+    seen = pruner.prune(Image.fromarray(scene.picture), question=question).report.seen if pruner else [(scene.picture, None)]
     for picture, keep in seen:
         view = am.View(np.asarray(picture), box, None if keep is None else np.asarray(keep))
         view.whole = am.View(np.asarray(picture), box)
         yield view
 
 
-def in_pytorch(model, pruner, asked_of):
+def in_pytorch(model, pruner, asked_of, looks):
+    if looks:  # each question has pictures of its own
+        return [right for _, scene, asked in asked_of for one in asked for right in model.right([(list(views_of(pruner, scene, one[0])), [one])])]
     return [right for _, scene, asked in asked_of for right in model.right([(list(views_of(pruner, scene)), asked)])]
 
 
@@ -132,6 +134,7 @@ def main():
     parser.add_argument("--patched", action="store_true")
     parser.add_argument("--questions", type=int, default=500)
     parser.add_argument("--share", type=float, default=25)
+    parser.add_argument("--ways", default=",".join(("full", *WAYS)), help="a list of them; default: all")
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -143,9 +146,10 @@ def main():
     images.min_pixels, images.size = least, {**images.size, "shortest_edge": least}
     tokens, failed = round(options.share / 100 * full), 0
     print(f"{options.questions} questions; {tokens} of {full} tokens\n\n| way | PyTorch | llama.cpp | the same | most tokens |\n|---|---|---|---|---|")
-    for way in ("full", *WAYS):
-        pruner = None if way == "full" else hf.Pruner(model.model, model.processor, budget=tokens, way=way)
-        theirs = in_pytorch(model, pruner, asked_of)
+    for way in options.ways.split(","):
+        own = {"looks": 2} if way == "looks" else {"way": way}
+        pruner = None if way == "full" else hf.Pruner(model.model, model.processor, budget=tokens, **own)
+        theirs = in_pytorch(model, pruner, asked_of, way == "looks")
         ours, most = in_llama(options.ask, options.folder, AROUND + (full if way == "full" else tokens), "smaller" if way == "full" else way, asked_of)
         shares = [100 * sum(right) / len(right) for right in (theirs, ours)]
         same = 100 * sum(a == b for a, b in zip(theirs, ours)) / len(ours)

@@ -6,7 +6,8 @@ weights.
 DUMP is the program test_dump, MODELS the folder of models.py, and FOLDER takes pictures. For each model and some budgets, transformers gets
 the pictures that libmtmd got, and the dropped tokens are masked, at the positions of the full prompt. The logits of the first answered token
 must be within .01 of each other. Each of the eight tokens that llama.cpp answers must be the likeliest in transformers, too, to .01.
-Gemma 3 has its kept tokens one behind the other in llama.cpp: there, transformers is given the same. With --patched, where llama.cpp has
+Of two looks, the attention of the first one must be that of transformers, and the second one's logits those of the whole prompt, which is
+computed at once there. Gemma 3 has its kept tokens one behind the other in llama.cpp: there, transformers is given the same. With --patched, where llama.cpp has
 before-encoder.patch, Qwen-VL is compared with texturevlm.hf, which lets only the kept tokens through the encoder, too. Needs torch,
 transformers and, with --patched, texturevlm (ci/llama).
 """
@@ -37,7 +38,7 @@ def drawn(width, height):
 
 
 def dumped(dump, model, photo, budget, way, name):
-    """The pictures, which of their tokens are kept, how many the encoder saw, the logits and the answer of llama.cpp."""
+    """The pictures, which of their tokens are kept, how many the encoder saw, the logits, the answer, and a first look's attention."""
     done = subprocess.run([dump, model, photo, str(budget), way, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{model}, {way} {budget}: test_dump failed: {done.stderr[-500:]}")
@@ -45,7 +46,8 @@ def dumped(dump, model, photo, budget, way, name):
     kept = [np.array([letter == "1" for letter in line[3]]) for line in lines if line[0] == "picture"]
     numbers = {line[0]: line[1:] for line in lines}
     pictures = [Image.open(f"{name}.{i}").convert("RGB") for i in range(len(kept))]
-    return pictures, kept, int(numbers["encoded"][0]), np.array(numbers["logits"], np.float32), [int(number) for number in numbers["answer"]]
+    looks = np.array(numbers.get("attention", []), np.float32)
+    return pictures, kept, int(numbers["encoded"][0]), np.array(numbers["logits"], np.float32), [int(number) for number in numbers["answer"]], looks
 
 
 # ---- The same in transformers ----
@@ -78,6 +80,14 @@ def logits_of_qwen(folder, pictures, kept, answer):
     out = model(input_ids=ids, attention_mask=mask, position_ids=torch.cat([positions, behind], 2), image_grid_thw=grids,
                 pixel_values=batch["pixel_values"])
     return out.logits[0, -len(answer) - 1:-1].numpy()
+
+
+@torch.no_grad()
+def attention_of_qwen(folder, picture, count):
+    """The attention of the prompt's last token on a picture, in the layer in the middle, mean over heads."""
+    model, batch = of_qwen(folder, [picture], [np.ones(count, bool)])
+    layers = model(**batch, mm_token_type_ids=(batch["input_ids"] == model.config.image_token_id).int(), output_attentions=True).attentions
+    return layers[len(layers) // 2][0, :, -1, batch["input_ids"][0] == model.config.image_token_id].mean(0).numpy()
 
 
 @torch.no_grad()
@@ -122,6 +132,13 @@ def compare(what, theirs, ours, answer):
     return apart <= APART and behind <= APART
 
 
+def compare_looks(what, theirs, ours):
+    """Prints how far apart the attention of a first look is, and whether that is near enough."""
+    apart = float(np.abs(theirs - ours).max() / theirs.max())
+    print(f"{what}: the first look's attention is {apart:.5f} of its largest apart; the least is {float(theirs.min() / theirs.max()):.3f} of that")
+    return apart <= APART
+
+
 def main():
     patched = sys.argv[1:2] == ["--patched"]
     if patched:
@@ -135,14 +152,19 @@ def main():
     for name, sizes in (("qwen2-vl", (504, 392)), ("qwen2.5-vl", (504, 392)), ("qwen3-vl", (512, 384)), ("gemma3", (448, 448))):
         photo = str(folder / f"{name}.png")
         drawn(*sizes).save(photo)
-        for way, budget in (("auto", 5000), ("pruned", 50), ("pruned", 20), ("cells", 30), ("auto", 90)):
-            pictures, kept, encoded, logits, answer = dumped(dump, str(models / name), photo, budget, way, str(folder / name))
+        for way, budget in (("auto", 5000), ("pruned", 50), ("pruned", 20), ("cells", 30), ("auto", 90), ("looks", 70), ("looks", 120)):
+            if way == "looks" and name == "gemma3":
+                continue
+            pictures, kept, encoded, logits, answer, looks = dumped(dump, str(models / name), photo, budget, way, str(folder / name))
             few, all_tokens = sum(int(flags.sum()) for flags in kept), sum(len(flags) for flags in kept)
             early = patched and name != "gemma3"
             logits_of = logits_of_gemma if name == "gemma3" else logits_of_hf if early else logits_of_qwen
             text = f"{name}, {way}, {few} of {all_tokens} tokens, {encoded} encoded"
             right &= encoded == (few if early else all_tokens)
             right &= compare(text, logits_of(models / name / "hf", pictures, kept, answer), logits, answer)
+            right &= (len(looks) > 0) == (way == "looks")
+            if len(looks):
+                right &= compare_looks(text, attention_of_qwen(models / name / "hf", pictures[0], len(looks)), looks)
     return 0 if right else 1
 
 

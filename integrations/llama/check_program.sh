@@ -36,6 +36,16 @@ done
 kept=$(sed -n 's/.*: \([0-9]*\) tokens of images.*/\1/p' "$folder/said")
 [ "${kept:-99}" -le 40 ] || fail "a budget of 40 gave $kept tokens"
 
+# ---- Two looks: the question decides ----
+"$program" "${files[@]}" --image "$photo" -p "what?" -n 4 --budget 60 --looks 2 --report --overlay "$folder/overlay.png" >"$folder/ours" \
+    2>"$folder/said" || fail "two looks: $(cat "$folder/said")"
+grep -q ': two looks, [0-9]* tokens of ' "$folder/said" || fail "no two looks: $(cat "$folder/said")"
+[ -s "$folder/ours" ] && [ "$(head -c 4 "$folder/overlay.png" | tail -c 3)" = PNG ] || fail "two looks: no answer, or no overlay"
+printf '/image %s\nwhat?\nand?\n/image %s\nwhere?\n/image %s\n/image %s\n/quit\n' "$photo" "$photo" "$photo" "$photo" |
+    "$program" "${files[@]}" -n 6 --share 0.4 --looks 2 >"$folder/ours" 2>"$folder/said" || fail "a chat of two looks: $(cat "$folder/said")"
+[ "$(grep -c prefill "$folder/said")" -eq 3 ] && [ "$(grep -c 'two looks, ' "$folder/said")" -eq 2 ] || fail "a chat of two looks: $(cat "$folder/said")"
+grep -q 'two looks are for one image' "$folder/said" || fail "a second image for two looks: $(cat "$folder/said")"
+
 # ---- A chat: the second question goes on where the first ended, and /clear forgets it ----
 printf '/image %s\nwhat?\nand?\n/clear\n/image %s\nwhat?\n/quit\n' "$photo" "$photo" |
     "$program" "${files[@]}" -n 6 --budget 40 >"$folder/ours" 2>"$folder/said" || fail "chat: $(cat "$folder/said")"
@@ -63,6 +73,11 @@ refuse 2 "${files[@]}" "${ask[@]}" --budget many
 refuse 2 "${files[@]}" "${ask[@]}" --way full
 refuse 2 "${files[@]}" "${ask[@]}" --share 1.5
 refuse 2 "${files[@]}" "${ask[@]}" --nothing 1
+refuse 2 "${files[@]}" "${ask[@]}" --looks 2
+refuse 2 "${files[@]}" "${ask[@]}" --looks 3 --budget 60
+refuse 2 "${files[@]}" "${ask[@]}" --looks 2 --budget 60 --way pruned
+refuse 2 "${files[@]}" "${ask[@]}" --looks 2 --budget 60 --image "$photo"
+refuse 1 -m "$models/gemma3/model.gguf" --mmproj "$models/gemma3/mmproj.gguf" "${ask[@]}" --looks 2 --budget 60
 refuse 2 "${files[@]}" --overlay "$folder/overlay.png"
 refuse 1 "${files[@]}" "${ask[@]}" --budget 2   # nothing beside what stands around a picture
 refuse 1 "${files[@]}" "${ask[@]}" --budget 6 --way smaller

@@ -251,9 +251,25 @@ static tvlm_status check_chunk(const evaluation *e, const mtmd_input_chunk *chun
     return TVLM_OK;
 }
 
-static tvlm_status check(const evaluation *e, const mtmd_input_chunks *chunks, walk pictures) {
-    const tvlm_log *log = &e->chooser->log;
-    const int64_t most = llama_n_ctx_seq(e->context);
+static walk walk_of(const tvlm_mtmd_prompt *prompt) {
+    return (walk){prompt->plans, prompt->count, 0, 0};
+}
+
+static evaluation evaluation_of(const tvlm_mtmd_prompt *prompt) {
+    const struct tvlm_mtmd_eval_params *const params = prompt->params;
+    const int32_t most = (int32_t)llama_n_batch(prompt->context);
+    return (evaluation){.chooser = prompt->chooser,
+                        .context = prompt->context,
+                        .params = params,
+                        .n_batch = params->n_batch > 0 ? params->n_batch : most};
+}
+
+tvlm_status tvlm_mtmd_check_prompt(const tvlm_mtmd_prompt *prompt) {
+    const tvlm_log *log = &prompt->chooser->log;
+    const evaluation e = evaluation_of(prompt);
+    const mtmd_input_chunks *const chunks = prompt->chunks;
+    walk pictures = walk_of(prompt);
+    const int64_t most = llama_n_ctx_seq(prompt->context);
     int64_t tokens = 0;
     const bool all = pictures.count == 0;
     for (size_t i = 0; i < mtmd_input_chunks_size(chunks); ++i) {
@@ -262,7 +278,7 @@ static tvlm_status check(const evaluation *e, const mtmd_input_chunks *chunks, w
         const tvlm_mtmd_shown *shown = image ? next_of(&pictures) : NULL;
         if (image && !all && shown == NULL)
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the chunks have more pictures than the plans");
-        TVLM_TRY(check_chunk(e, chunk, shown, &tokens));
+        TVLM_TRY(check_chunk(&e, chunk, shown, &tokens));
     }
     if (next_of(&pictures) != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the plans have more pictures than the chunks");
@@ -272,15 +288,36 @@ static tvlm_status check(const evaluation *e, const mtmd_input_chunks *chunks, w
     return TVLM_OK;
 }
 
-static tvlm_status eval_all(evaluation *e, const mtmd_input_chunks *chunks, walk pictures) {
-    const size_t count = mtmd_input_chunks_size(chunks);
-    for (size_t i = 0; i < count; ++i) {
-        const mtmd_input_chunk *chunk = mtmd_input_chunks_get(chunks, i);
-        if (mtmd_input_chunk_get_type(chunk) == MTMD_INPUT_CHUNK_TYPE_IMAGE)
-            TVLM_TRY(eval_picture(e, chunk, next_of(&pictures)));
+tvlm_status tvlm_mtmd_eval_range(const tvlm_mtmd_prompt *prompt, size_t first, size_t end,
+                                 struct tvlm_mtmd_used *used) {
+    const size_t last = mtmd_input_chunks_size(prompt->chunks) - 1;
+    evaluation e = evaluation_of(prompt);
+    walk pictures = walk_of(prompt);
+    e.used = *used;
+    for (size_t i = 0; i < end; ++i) {
+        const mtmd_input_chunk *chunk = mtmd_input_chunks_get(prompt->chunks, i);
+        const bool image = mtmd_input_chunk_get_type(chunk) == MTMD_INPUT_CHUNK_TYPE_IMAGE;
+        const tvlm_mtmd_shown *const shown = image ? next_of(&pictures) : NULL;
+        if (i < first) continue;
+        if (image)
+            TVLM_TRY(eval_picture(&e, chunk, shown));
         else
-            TVLM_TRY(eval_text(e, chunk, i == count - 1 && !e->params->no_logits));
+            TVLM_TRY(eval_text(&e, chunk, i == last && !e.params->no_logits));
     }
+    *used = e.used;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_mtmd_check_eval(const tvlm_mtmd *chooser, const struct llama_context *context,
+                                 const struct tvlm_mtmd_eval_params *params) {
+    const tvlm_log *log = &chooser->log;
+    const int32_t most = (int32_t)llama_n_batch(context);
+    TVLM_CHECK_RESERVED(log, tvlm_mtmd_eval_params, params);
+    if (params->n_past < 0 || params->n_batch < 0 || params->n_batch > most || params->seq_id < 0 ||
+        params->seq_id >= (llama_seq_id)llama_n_seq_max(context))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "position %d, sequence %d and batches of %d (the context's are %d)", params->n_past,
+                         params->seq_id, params->n_batch, most);
     return TVLM_OK;
 }
 
@@ -294,23 +331,17 @@ tvlm_status tvlm_mtmd_eval_chunks(tvlm_mtmd *chooser, struct llama_context *cont
     TVLM_NEED(log, context);
     TVLM_NEED(log, chunks);
     TVLM_NEED(log, used);
-    TVLM_CHECK_RESERVED(log, tvlm_mtmd_eval_params, params);
     if (params == NULL) params = &defaults;
-    const int32_t most = (int32_t)llama_n_batch(context);
-    if (count < 0 || (count > 0 && plans == NULL) || params->n_past < 0 || params->n_batch < 0 ||
-        params->n_batch > most || params->seq_id < 0 ||
-        params->seq_id >= (llama_seq_id)llama_n_seq_max(context))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "%d plans, position %d, sequence %d and batches of %d (the context's are %d)", count,
-                         params->n_past, params->seq_id, params->n_batch, most);
+    TVLM_TRY(tvlm_mtmd_check_eval(chooser, context, params));
+    if (count < 0 || (count > 0 && plans == NULL))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d plans at %p", (int)count, (const void *)plans);
     for (int32_t i = 0; i < count; ++i) TVLM_NEED(log, plans[i]);
-    evaluation e = {
-        chooser, context, params, params->n_batch > 0 ? params->n_batch : most, {.n_past = params->n_past}};
-    const walk pictures = {plans, count, 0, 0};
-    TVLM_TRY(check(&e, chunks, pictures));
-    const tvlm_status status = eval_all(&e, chunks, pictures);
+    const tvlm_mtmd_prompt prompt = {chooser, context, chunks, plans, count, params};
+    struct tvlm_mtmd_used made = {.n_past = params->n_past};
+    TVLM_TRY(tvlm_mtmd_check_prompt(&prompt));
+    const tvlm_status status = tvlm_mtmd_eval_range(&prompt, 0, mtmd_input_chunks_size(chunks), &made);
     if (status == TVLM_OK)
-        *used = e.used;
+        *used = made;
     else
         llama_memory_seq_rm(llama_get_memory(context), params->seq_id, params->n_past, -1);
     return status;

@@ -30,6 +30,12 @@ typedef struct tvlm_mtmd_shown {
     int32_t left, top, right, bottom;
 } tvlm_mtmd_shown;
 
+/* Pixels as bytes, RGB without gaps. `data` is the owner's. */
+typedef struct tvlm_mtmd_rgb {
+    uint8_t *data;
+    int32_t width, height;
+} tvlm_mtmd_rgb;
+
 #define TVLM_MTMD_CANDIDATES 8
 
 struct tvlm_mtmd_plan {
@@ -37,7 +43,50 @@ struct tvlm_mtmd_plan {
     struct tvlm_mtmd_plan_info info;
     tvlm_mtmd_candidate candidates[TVLM_MTMD_CANDIDATES];
     tvlm_mtmd_shown *shown;
+    float *attention; /* of a first look; NULL: there was none */
 };
+
+/* ---- plan.c ---- */
+
+tvlm_status tvlm_mtmd_check_params(const tvlm_mtmd *chooser, const struct tvlm_mtmd_params *params);
+/* How many tokens of pictures there may be, of an image that has `all`; 0: a tolerance says. */
+int32_t tvlm_mtmd_budget(const tvlm_mtmd *chooser, int32_t all, const struct tvlm_mtmd_params *params);
+/* Adds a picture to a plan: a part of `from`, at a size in tokens. `kept` is taken over, and NULL means all of
+ * them. `box` is what it shows, in pixels of the image. */
+tvlm_status tvlm_mtmd_show_part(const tvlm_mtmd *chooser, tvlm_mtmd_plan *plan, const tvlm_mtmd_rgb *from,
+                                const int32_t part[4], tvlm_picture size, uint8_t *kept,
+                                const int32_t box[4]);
+
+/* ---- eval.c ---- */
+
+/* A prompt with the pictures of plans, and how it is decoded. */
+typedef struct tvlm_mtmd_prompt {
+    tvlm_mtmd *chooser;
+    struct llama_context *context;
+    const mtmd_input_chunks *chunks;
+    tvlm_mtmd_plan *const *plans;
+    int32_t count; /* of plans; 0: all tokens of all pictures are kept */
+    const struct tvlm_mtmd_eval_params *params;
+} tvlm_mtmd_prompt;
+
+tvlm_status tvlm_mtmd_check_eval(const tvlm_mtmd *chooser, const struct llama_context *context,
+                                 const struct tvlm_mtmd_eval_params *params);
+/* Checks that the plans are those of the chunks, and that the context has room for all. */
+tvlm_status tvlm_mtmd_check_prompt(const tvlm_mtmd_prompt *prompt);
+/* Encodes and decodes chunks first .. end - 1, from position used->n_past on, and adds to *used. If it fails,
+ * something may be left in the KV cache. */
+tvlm_status tvlm_mtmd_eval_range(const tvlm_mtmd_prompt *prompt, size_t first, size_t end,
+                                 struct tvlm_mtmd_used *used);
+
+/* ---- watch.c ---- */
+
+/* Keeps what a layer's attention is made of, from now on until `end`. */
+void tvlm_mtmd_watch_begin(tvlm_mtmd_watch *watch, int32_t layer);
+void tvlm_mtmd_watch_end(tvlm_mtmd_watch *watch);
+/* Writes the attention of the last token that was decoded, mean over heads, to tokens first .. first + count - 1
+ * of the `tokens` that were decoded in between. */
+tvlm_status tvlm_mtmd_watch_attention(const tvlm_mtmd_watch *watch, int32_t tokens, int32_t first,
+                                      int32_t count, float *attention);
 
 /* ---- sizes.c ---- */
 
@@ -60,12 +109,6 @@ tvlm_status tvlm_mtmd_size_within(const tvlm_mtmd *chooser, int32_t width, int32
                                   tvlm_picture *size);
 
 /* ---- pixels.c ---- */
-
-/* Pixels as bytes, RGB without gaps. `data` is the owner's. */
-typedef struct tvlm_mtmd_rgb {
-    uint8_t *data;
-    int32_t width, height;
-} tvlm_mtmd_rgb;
 
 /* An image as RGB on white. */
 tvlm_status tvlm_mtmd_rgb_of(const tvlm_log *log, const tvlm_image *image, tvlm_mtmd_rgb *rgb);

@@ -9,7 +9,7 @@
 
 #include "inside.h"
 
-static const char *const names[] = {"auto", "smaller", "pruned", "pictures", "cells", "full"};
+static const char *const names[] = {"auto", "smaller", "pruned", "pictures", "cells", "full", "looks"};
 #define NAMES (int)(sizeof names / sizeof names[0])
 
 const char *tvlm_mtmd_way_name(tvlm_mtmd_way way) {
@@ -41,7 +41,7 @@ static tvlm_status check_spending(const tvlm_mtmd *chooser, const struct tvlm_mt
     return TVLM_OK;
 }
 
-static tvlm_status check(const tvlm_mtmd *chooser, const struct tvlm_mtmd_params *params) {
+tvlm_status tvlm_mtmd_check_params(const tvlm_mtmd *chooser, const struct tvlm_mtmd_params *params) {
     const tvlm_log *log = &chooser->log;
     TVLM_CHECK_RESERVED(log, tvlm_mtmd_params, params);
     TVLM_TRY(check_spending(chooser, params));
@@ -83,10 +83,10 @@ static tvlm_status show(tvlm_mtmd_plan *plan, const tvlm_mtmd_rgb *rgb, tvlm_pic
     return TVLM_OK;
 }
 
-/* Shows a part of a picture at a size in tokens. */
-static tvlm_status show_part(const tvlm_mtmd_measured *m, tvlm_mtmd_plan *plan, const tvlm_mtmd_rgb *from,
-                             const int32_t part[4], tvlm_picture size, uint8_t *kept, const int32_t box[4]) {
-    const int32_t side = m->chooser->info.side;
+tvlm_status tvlm_mtmd_show_part(const tvlm_mtmd *chooser, tvlm_mtmd_plan *plan, const tvlm_mtmd_rgb *from,
+                                const int32_t part[4], tvlm_picture size, uint8_t *kept,
+                                const int32_t box[4]) {
+    const int32_t side = chooser->info.side;
     tvlm_mtmd_rgb rgb = {0};
     tvlm_status status =
         tvlm_mtmd_resize(&plan->log, from, part, size.columns * side, size.rows * side, &rgb);
@@ -103,13 +103,14 @@ static tvlm_status show_cut(const tvlm_mtmd_measured *m, tvlm_mtmd_cut *cut, tvl
     const double x = (double)m->image.width / m->full.width, y = (double)m->image.height / m->full.height;
     uint8_t *kept = cut->kept;
     cut->kept = NULL;
-    TVLM_TRY(show_part(m, plan, &m->image, all, (tvlm_picture){cut->columns, cut->rows}, kept, all));
+    TVLM_TRY(tvlm_mtmd_show_part(m->chooser, plan, &m->image, all, (tvlm_picture){cut->columns, cut->rows},
+                                 kept, all));
     for (int32_t i = 0; i < cut->count; ++i) {
         const tvlm_mtmd_crop *crop = &cut->crops[i];
         const int32_t box[4] = {(int32_t)lrint(crop->box[0] * x), (int32_t)lrint(crop->box[1] * y),
                                 (int32_t)lrint(crop->box[2] * x), (int32_t)lrint(crop->box[3] * y)};
-        TVLM_TRY(
-            show_part(m, plan, &m->full, crop->box, (tvlm_picture){crop->columns, crop->rows}, NULL, box));
+        TVLM_TRY(tvlm_mtmd_show_part(m->chooser, plan, &m->full, crop->box,
+                                     (tvlm_picture){crop->columns, crop->rows}, NULL, box));
     }
     return TVLM_OK;
 }
@@ -144,7 +145,7 @@ static tvlm_status show_choice(const tvlm_mtmd_measured *m, tvlm_mtmd_choice *ch
     /* The image itself, where libmtmd resizes it as it does without this library. */
     if (chosen->way == TVLM_MTMD_FULL || m->chooser->info.columns > 0)
         return show(plan, &m->image, size, kept, all);
-    return show_part(m, plan, &m->image, all, size, kept, all);
+    return tvlm_mtmd_show_part(m->chooser, plan, &m->image, all, size, kept, all);
 }
 
 /* ---- The plan ---- */
@@ -155,11 +156,10 @@ static float milliseconds(void) {
     return (float)(now.tv_sec % 100000) * 1e3f + (float)now.tv_nsec * 1e-6f;
 }
 
-/* How many tokens of pictures there may be; 0: a tolerance says. */
-static int32_t budget_of(const tvlm_mtmd_measured *m, const struct tvlm_mtmd_params *params) {
-    if (params->budget > 0) return params->budget - m->chooser->info.around;
+int32_t tvlm_mtmd_budget(const tvlm_mtmd *chooser, int32_t all, const struct tvlm_mtmd_params *params) {
+    if (params->budget > 0) return params->budget - chooser->info.around;
     if (params->share == 0.0f) return 0;
-    const int32_t count = (int32_t)lrintf(params->share * (float)tvlm_mtmd_tokens(m->whole));
+    const int32_t count = (int32_t)lrintf(params->share * (float)all);
     return count > 1 ? count : 1;
 }
 
@@ -169,7 +169,8 @@ static tvlm_status decide(const tvlm_mtmd *chooser, const tvlm_image *image,
     tvlm_mtmd_choice choice = {0};
     const float began = milliseconds();
     tvlm_status status = tvlm_mtmd_measure(chooser, image, params, &m);
-    if (status == TVLM_OK) status = tvlm_mtmd_choose(&m, params, budget_of(&m, params), plan, &choice);
+    const int32_t budget = tvlm_mtmd_budget(chooser, tvlm_mtmd_tokens(m.whole), params);
+    if (status == TVLM_OK) status = tvlm_mtmd_choose(&m, params, budget, plan, &choice);
     plan->info.milliseconds = milliseconds() - began;
     if (status == TVLM_OK) status = show_choice(&m, &choice, plan);
     plan->info.full = tvlm_mtmd_tokens(m.whole) + chooser->info.around;
@@ -185,7 +186,7 @@ tvlm_status tvlm_mtmd_prepare(tvlm_mtmd *chooser, const tvlm_image *image,
     TVLM_NEED(&chooser->log, image);
     TVLM_NEED(&chooser->log, plan);
     if (params == NULL) params = &defaults;
-    TVLM_TRY(check(chooser, params));
+    TVLM_TRY(tvlm_mtmd_check_params(chooser, params));
     tvlm_mtmd_plan *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&chooser->log, TVLM_ERROR_MEMORY, "no memory for a plan");
     made->log = chooser->log;
@@ -208,6 +209,7 @@ void tvlm_mtmd_plan_destroy(tvlm_mtmd_plan **plan) {
         free((*plan)->shown[i].kept);
     }
     free((*plan)->shown);
+    free((*plan)->attention);
     free(*plan);
     *plan = NULL;
 }

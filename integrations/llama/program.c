@@ -22,10 +22,6 @@ static void interrupt(int number) {
 static int ask_once(program *p) {
     for (int i = 0; i < p->options.image_count; ++i)
         if (program_look(p, p->options.images[i]) != 0) return 1;
-    struct tvlm_mtmd_info info;
-    if (tvlm_mtmd_get_info(p->chooser, &info) != TVLM_OK) return 1;
-    if (p->options.overlay != NULL && program_overlay(p->plans[0], info.columns > 0, p->options.overlay) != 0)
-        return 1;
     return program_ask(p, p->options.prompt);
 }
 
@@ -34,8 +30,7 @@ static void clear(program *p) {
     llama_memory_clear(llama_get_memory(p->context), true);
     p->n_past = 0;
     p->last = LLAMA_TOKEN_NULL;
-    for (int i = 0; i < p->plan_count; ++i) tvlm_mtmd_plan_destroy(&p->plans[i]);
-    p->plan_count = 0;
+    program_forget_images(p);
 }
 
 /* Takes a line of a chat. Returns false at its end. */

@@ -23,6 +23,7 @@ typedef struct program_options {
     const char *model, *mmproj, *prompt, *template, *overlay, *device;
     const char *images[PROGRAM_IMAGES];
     int image_count;
+    int looks;  /* 1 or 2 */
     int tokens; /* -1: until the model ends its answer */
     int layers; /* on the GPU; -1: all */
     int context, batch, threads;
@@ -47,6 +48,7 @@ typedef struct program {
     struct llama_model *model;
     struct llama_context *context;
     mtmd_context *mtmd;
+    tvlm_mtmd_watch *watch; /* of two looks */
     tvlm_device *device;
     tvlm_mtmd *chooser;
     struct llama_sampler *sampler;
@@ -56,6 +58,9 @@ typedef struct program {
     /* The images of the next message. */
     tvlm_mtmd_plan *plans[PROGRAM_IMAGES];
     int plan_count;
+    /* Of two looks: the image of the next message, and its path. It has no plan before there is a question. */
+    tvlm_image *image;
+    char *path;
 } program;
 
 /* Set by Ctrl-C. */
@@ -69,8 +74,10 @@ void program_tell(const char *format, ...) TVLM_PRINTF(1, 2);
 /* These return 0, or 1 after a line on stderr. */
 int program_open(program *p);
 void program_close(program *p);
-/* Chooses how an image of the next message is shown, and says so. */
+/* Chooses how an image of the next message is shown, and says so. With two looks it is kept for the question. */
 int program_look(program *p, const char *path);
+/* Drops the images of the next message. */
+void program_forget_images(program *p);
 /* Asks, and prints the answer. */
 int program_ask(program *p, const char *text);
 int program_overlay(const tvlm_mtmd_plan *plan, bool square, const char *path);

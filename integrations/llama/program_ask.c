@@ -9,6 +9,14 @@
 
 /* ---- Images ---- */
 
+void program_forget_images(program *p) {
+    for (int i = 0; i < p->plan_count; ++i) tvlm_mtmd_plan_destroy(&p->plans[i]);
+    p->plan_count = 0;
+    tvlm_image_destroy(&p->image);
+    free(p->path);
+    p->path = NULL;
+}
+
 static void report(const tvlm_mtmd_plan *plan, const struct tvlm_mtmd_plan_info *info) {
     for (int32_t i = 0; i < info->candidates; ++i) {
         tvlm_mtmd_candidate one;
@@ -18,9 +26,35 @@ static void report(const tvlm_mtmd_plan *plan, const struct tvlm_mtmd_plan_info 
     }
 }
 
+/* Takes over the plan of an image, and says what it is. */
+static int take(program *p, const char *path, tvlm_mtmd_plan *plan) {
+    struct tvlm_mtmd_plan_info info;
+    p->plans[p->plan_count++] = plan;
+    if (tvlm_mtmd_plan_get_info(plan, &info) != TVLM_OK) return 1;
+    if (info.chosen.way == TVLM_MTMD_LOOKS)
+        program_tell("%s: two looks, %d tokens of %d", path, info.chosen.tokens, info.full);
+    else
+        program_tell("%s: %s, %d tokens of %d, loss %.3f, chosen in %.0f ms", path,
+                     tvlm_mtmd_way_name(info.chosen.way), info.chosen.tokens, info.full,
+                     (double)info.chosen.loss, (double)info.milliseconds);
+    if (p->options.report && info.chosen.way != TVLM_MTMD_LOOKS) report(plan, &info);
+    return 0;
+}
+
+/* Keeps an image until there is a question. */
+static int keep_image(program *p, const char *path) {
+    if (p->image != NULL) return program_fail("%s: two looks are for one image of a message", path);
+    p->path = malloc(strlen(path) + 1);
+    if (p->path == NULL) return program_fail("%s: no memory for its name", path);
+    strcpy(p->path, path);
+    if (tvlm_image_load(path, tvlm_log_stderr(), &p->image) == TVLM_OK) return 0;
+    program_forget_images(p);
+    return 1;
+}
+
 int program_look(program *p, const char *path) {
     tvlm_image *image = NULL;
-    struct tvlm_mtmd_plan_info info;
+    if (p->options.looks == 2) return keep_image(p, path);
     if (p->plan_count == PROGRAM_IMAGES)
         return program_fail("%s: a message has at most %d images", path, PROGRAM_IMAGES);
     if (tvlm_image_load(path, tvlm_log_stderr(), &image) != TVLM_OK) return 1;
@@ -28,13 +62,7 @@ int program_look(program *p, const char *path) {
     const tvlm_status status = tvlm_mtmd_prepare(p->chooser, image, &p->options.spending, &plan);
     tvlm_image_destroy(&image);
     if (status != TVLM_OK) return program_fail("%s: %s", path, tvlm_status_string(status));
-    p->plans[p->plan_count++] = plan;
-    if (tvlm_mtmd_plan_get_info(plan, &info) != TVLM_OK) return 1;
-    program_tell("%s: %s, %d tokens of %d, loss %.3f, chosen in %.0f ms", path,
-                 tvlm_mtmd_way_name(info.chosen.way), info.chosen.tokens, info.full, (double)info.chosen.loss,
-                 (double)info.milliseconds);
-    if (p->options.report) report(plan, &info);
-    return 0;
+    return take(p, path, plan);
 }
 
 /* ---- The question ---- */
@@ -48,7 +76,8 @@ static bool interrupted(void *user) {
 static char *with_markers(const program *p, const char *text) {
     const char *marker = mtmd_get_marker(p->mtmd);
     const size_t length = strlen(marker);
-    const size_t count = strstr(text, marker) == NULL ? (size_t)p->plan_count : 0;
+    const size_t images = p->image != NULL ? 1 : (size_t)p->plan_count;
+    const size_t count = strstr(text, marker) == NULL ? images : 0;
     char *made = malloc(count * length + strlen(text) + 1);
     if (made == NULL) return NULL;
     for (size_t i = 0; i < count; ++i) memcpy(made + i * length, marker, length);
@@ -73,18 +102,34 @@ static int decode_token(program *p, llama_token token) {
     return 0;
 }
 
-static int prefill(program *p, const char *words) {
-    struct tvlm_mtmd_used used;
+/* Prefills with the images' plans. */
+static int look_once(program *p, const char *words, struct tvlm_mtmd_used *used) {
     mtmd_input_chunks *chunks = NULL;
-    if (p->last != LLAMA_TOKEN_NULL && decode_token(p, p->last) != 0) return 1;
-    p->last = LLAMA_TOKEN_NULL;
     if (tvlm_mtmd_tokenize(p->chooser, words, p->n_past == 0, p->plans, p->plan_count, &chunks) != TVLM_OK)
         return 1;
     const tvlm_status status =
         tvlm_mtmd_eval_chunks(p->chooser, p->context, chunks, p->plans, p->plan_count,
-                              tvlm_mtmd_eval_params(.n_past = p->n_past, .cancel = interrupted), &used);
+                              tvlm_mtmd_eval_params(.n_past = p->n_past, .cancel = interrupted), used);
     mtmd_input_chunks_free(chunks);
-    if (status != TVLM_OK) return 1;
+    return status != TVLM_OK;
+}
+
+static int look_twice(program *p, const char *words, struct tvlm_mtmd_used *used) {
+    const struct tvlm_mtmd_look_params params = {.spending = p->options.spending,
+                                                 .eval = {.n_past = p->n_past, .cancel = interrupted},
+                                                 .add_special = p->n_past == 0};
+    tvlm_mtmd_plan *plan = NULL;
+    if (tvlm_mtmd_look_twice(p->chooser, p->context, p->watch, words, p->image, &params, &plan, used) !=
+        TVLM_OK)
+        return 1;
+    return take(p, p->path, plan);
+}
+
+static int prefill(program *p, const char *words) {
+    struct tvlm_mtmd_used used;
+    if (p->last != LLAMA_TOKEN_NULL && decode_token(p, p->last) != 0) return 1;
+    p->last = LLAMA_TOKEN_NULL;
+    if ((p->image != NULL ? look_twice : look_once)(p, words, &used) != 0) return 1;
     p->n_past = used.n_past;
     program_tell("%d tokens of images and %d of text, %d encoded in %.0f ms, prefill in %.0f ms",
                  used.image_tokens, used.cells - used.image_tokens, used.encoded, (double)used.encode_ms,
@@ -138,15 +183,25 @@ static int answer(program *p, text *said) {
     return fflush(stdout) != 0 || ferror(stdout) ? program_fail("the answer cannot be written") : 0;
 }
 
+/* Draws what the model sees of the one image. */
+static int draw(const program *p) {
+    struct tvlm_mtmd_info info;
+    if (p->options.overlay == NULL) return 0;
+    if (tvlm_mtmd_get_info(p->chooser, &info) != TVLM_OK) return 1;
+    return program_overlay(p->plans[0], info.columns > 0, p->options.overlay);
+}
+
 int program_ask(program *p, const char *words) {
     text said = {0};
     char *question = with_markers(p, words), *prompt = NULL;
     int failed =
         question == NULL ? program_fail("no memory for a message") : program_say(&p->chat, "user", question);
     if (!failed) failed = (prompt = program_words(p)) == NULL;
+    const bool twice = p->image != NULL; /* then there is no plan before the question was asked */
+    if (!failed && !twice) failed = draw(p);
     if (!failed) failed = prefill(p, prompt);
-    for (int i = 0; i < p->plan_count; ++i) tvlm_mtmd_plan_destroy(&p->plans[i]);
-    p->plan_count = 0;
+    if (!failed && twice) failed = draw(p);
+    program_forget_images(p);
     if (!failed) failed = answer(p, &said);
     if (!failed) failed = program_say(&p->chat, "assistant", said.data);
     free(said.data);

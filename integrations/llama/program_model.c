@@ -35,6 +35,8 @@ static int open_context(program *p) {
     params.n_batch = (uint32_t)p->options.batch;
     if (params.n_ubatch > params.n_batch) params.n_ubatch = params.n_batch;
     params.n_threads = params.n_threads_batch = p->options.threads;
+    if (p->options.looks == 2 && tvlm_mtmd_watch_create(tvlm_log_stderr(), &params, &p->watch) != TVLM_OK)
+        return 1;
     p->context = llama_init_from_model(p->model, params);
     return p->context == NULL ? refuse("has no context of so many cells", p->options.model) : 0;
 }
@@ -76,12 +78,13 @@ int program_open(program *p) {
 }
 
 void program_close(program *p) {
-    for (int i = 0; i < p->plan_count; ++i) tvlm_mtmd_plan_destroy(&p->plans[i]);
+    program_forget_images(p);
     program_forget(&p->chat);
     tvlm_mtmd_destroy(&p->chooser);
     tvlm_device_destroy(&p->device);
     if (p->sampler != NULL) llama_sampler_free(p->sampler);
     if (p->mtmd != NULL) mtmd_free(p->mtmd);
     if (p->context != NULL) llama_free(p->context);
+    tvlm_mtmd_watch_destroy(&p->watch);
     if (p->model != NULL) llama_model_free(p->model);
 }

@@ -46,6 +46,8 @@ void program_help(void) {
         "  --share N               this share of all, above 0 and at most 1\n"
         "  --tolerance N           as few as lose at most this share, 0 to 1; 0.03, the default, keeps what can be read\n"
         "  --way WAY               auto (the default), smaller, pruned, pictures or cells\n"
+        "  --looks 2               the question decides: the model looks at a small picture, and then at what its attention\n"
+        "                          rested on. It is for one image of a message, with --budget or --share\n"
         "  --report                says what each way would lose\n"
         "  --overlay FILE          a PNG of what the model sees of the one image\n"
         "  --device NAME           where texturevlm works: part of the name of an OpenCL device, or `reference`");
@@ -95,11 +97,14 @@ static int read_integer(const char *option, const char *value, program_options *
         const char *name, *other;
         long low, high;
         int *number;
-    } numbers[] = {
-        {"-n", "--predict", -1, 1 << 20, &o->tokens},     {"-ngl", "--gpu-layers", -1, 10000, &o->layers},
-        {"-c", "--ctx-size", 0, 1 << 24, &o->context},    {"-b", "--batch-size", 1, 1 << 20, &o->batch},
-        {"-t", "--threads", 1, 1024, &o->threads},        {"-s", "--seed", 0, 2147483647, &seed},
-        {"--budget", "", 1, 1 << 20, &o->spending.budget}};
+    } numbers[] = {{"-n", "--predict", -1, 1 << 20, &o->tokens},
+                   {"-ngl", "--gpu-layers", -1, 10000, &o->layers},
+                   {"-c", "--ctx-size", 0, 1 << 24, &o->context},
+                   {"-b", "--batch-size", 1, 1 << 20, &o->batch},
+                   {"-t", "--threads", 1, 1024, &o->threads},
+                   {"-s", "--seed", 0, 2147483647, &seed},
+                   {"--looks", "", 1, 2, &o->looks},
+                   {"--budget", "", 1, 1 << 20, &o->spending.budget}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i)
         if (strcmp(option, numbers[i].name) == 0 || strcmp(option, numbers[i].other) == 0) {
             const int answer = integer_of(option, value, numbers[i].low, numbers[i].high, numbers[i].number);
@@ -131,11 +136,15 @@ static int check(const program_options *o) {
     if (lacking != NULL) return program_fail("%s is missing; --help says more", lacking) + 1;
     if (o->overlay != NULL && (o->image_count != 1 || o->prompt == NULL))
         return program_fail("--overlay is for one --image and a --prompt") + 1;
+    if (o->looks == 2 && o->spending.budget == 0 && o->spending.share == 0.0f)
+        return program_fail("--looks 2 needs --budget or --share") + 1;
+    if (o->looks == 2 && (o->image_count > 1 || o->spending.way != TVLM_MTMD_AUTO))
+        return program_fail("--looks 2 is for one --image, without --way") + 1;
     return 0;
 }
 
 int program_read(int argc, char **argv, program_options *options) {
-    *options = (program_options){.tokens = -1, .layers = -1, .batch = 2048, .threads = 4};
+    *options = (program_options){.tokens = -1, .layers = -1, .batch = 2048, .threads = 4, .looks = 1};
     for (int i = 1; i < argc; ++i) {
         const char *option = argv[i];
         if (strcmp(option, "--report") == 0 || strcmp(option, "-h") == 0 || strcmp(option, "--help") == 0) {

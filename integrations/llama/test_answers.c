@@ -16,9 +16,10 @@
 #define ANSWER_MOST 24
 #define LINE_SIZE   1024
 
-/* The photo that was asked about last: its plan serves each question. */
+/* The photo that was asked about last: its plan serves each question, but for two looks. */
 typedef struct planned {
     char path[LINE_SIZE];
+    tvlm_image *image;
     tvlm_mtmd_plan *plan;
 } planned;
 
@@ -41,24 +42,43 @@ static void write_answer(opened *o, llama_pos at) {
 }
 
 static void plan_photo(opened *o, planned *last, const char *path, const struct tvlm_mtmd_params *params) {
-    tvlm_image *image = NULL;
     if (strcmp(last->path, path) == 0) return;
     tvlm_mtmd_plan_destroy(&last->plan);
-    assert_int_equal(tvlm_image_load(path, tvlm_log_stderr(), &image), TVLM_OK);
-    assert_int_equal(tvlm_mtmd_prepare(o->chooser, image, params, &last->plan), TVLM_OK);
-    tvlm_image_destroy(&image);
+    tvlm_image_destroy(&last->image);
+    assert_int_equal(tvlm_image_load(path, tvlm_log_stderr(), &last->image), TVLM_OK);
+    if (params->way != TVLM_MTMD_LOOKS)
+        assert_int_equal(tvlm_mtmd_prepare(o->chooser, last->image, params, &last->plan), TVLM_OK);
     snprintf(last->path, sizeof last->path, "%s", path);
 }
 
-static void ask(opened *o, tvlm_mtmd_plan *plan, const char *question) {
-    char prompt[LINE_SIZE + 32];
+/* Prefills a prompt with the photo in two looks. */
+static void look_twice(opened *o, const planned *last, const struct tvlm_mtmd_params *params,
+                       const char *prompt, struct tvlm_mtmd_used *used) {
+    struct tvlm_mtmd_look_params looks = {.spending = *params};
+    tvlm_mtmd_plan *plan = NULL;
+    looks.spending.way = TVLM_MTMD_AUTO;
+    assert_int_equal(
+        tvlm_mtmd_look_twice(o->chooser, o->context, o->watch, prompt, last->image, &looks, &plan, used),
+        TVLM_OK);
+    tvlm_mtmd_plan_destroy(&plan);
+}
+
+static void look_once(opened *o, tvlm_mtmd_plan *plan, const char *prompt, struct tvlm_mtmd_used *used) {
     mtmd_input_chunks *chunks = NULL;
+    assert_int_equal(tvlm_mtmd_tokenize(o->chooser, prompt, false, &plan, 1, &chunks), TVLM_OK);
+    assert_int_equal(tvlm_mtmd_eval_chunks(o->chooser, o->context, chunks, &plan, 1, NULL, used), TVLM_OK);
+    mtmd_input_chunks_free(chunks);
+}
+
+static void ask(opened *o, const planned *last, const struct tvlm_mtmd_params *params, const char *question) {
+    char prompt[LINE_SIZE + 32];
     struct tvlm_mtmd_used used;
     snprintf(prompt, sizeof prompt, "%s%s\n", mtmd_default_marker(), question);
     llama_memory_clear(llama_get_memory(o->context), true);
-    assert_int_equal(tvlm_mtmd_tokenize(o->chooser, prompt, false, &plan, 1, &chunks), TVLM_OK);
-    assert_int_equal(tvlm_mtmd_eval_chunks(o->chooser, o->context, chunks, &plan, 1, NULL, &used), TVLM_OK);
-    mtmd_input_chunks_free(chunks);
+    if (params->way == TVLM_MTMD_LOOKS)
+        look_twice(o, last, params, prompt, &used);
+    else
+        look_once(o, last->plan, prompt, &used);
     printf("%d\t", used.image_tokens);
     write_answer(o, used.n_past);
 }
@@ -77,9 +97,10 @@ int main(int argc, char **argv) {
         if (question == NULL) return usage();
         *question = '\0';
         plan_photo(&o, &last, line, &params);
-        ask(&o, last.plan, question + 1);
+        ask(&o, &last, &params, question + 1);
     }
     tvlm_mtmd_plan_destroy(&last.plan);
+    tvlm_image_destroy(&last.image);
     test_close(&o);
     return 0;
 }

@@ -4,6 +4,7 @@
  * tokens, for check_llama.py. PICTURE.N becomes picture N as libmtmd is given it, a PNG. On stdout is a line
  * of each of these kinds:
  *     picture COLUMNS ROWS KEPT    KEPT is a 0 or a 1 for each token
+ *     attention NUMBER...          of two looks: that of the first look on the tokens of picture 0
  *     encoded NUMBER               how many tokens went through the encoder
  *     logits NUMBER...             those of the first answered token
  *     answer NUMBER...             the first tokens of the answer, the likeliest of each
@@ -40,6 +41,12 @@ static void write_pictures(const tvlm_mtmd_plan *plan, const char *name) {
             putchar(picture.kept[t] != 0 ? '1' : '0');
         putchar('\n');
     }
+    if (info.attention == NULL) return;
+    struct tvlm_mtmd_picture small;
+    assert_int_equal(tvlm_mtmd_plan_picture(plan, 0, &small), TVLM_OK);
+    printf("attention");
+    for (int32_t t = 0; t < small.columns * small.rows; ++t) printf(" %.7g", (double)info.attention[t]);
+    putchar('\n');
 }
 
 static void write_answer(opened *o, llama_pos at) {

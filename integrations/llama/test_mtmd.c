@@ -13,33 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const *test_models;
-
-/* Runs a function for each model. */
-#define FOR_EACH_MODEL(o)                                                                                    \
-    for (const char *const *folder = test_models; *folder != NULL; ++folder)                                 \
-        for (int once = (test_open((o), *folder, TEST_CONTEXT), 1); once; once = (test_close(o), 0))
-
-static bool has_sizes(const opened *o) {
-    struct tvlm_mtmd_info info;
-    assert_int_equal(tvlm_mtmd_get_info(o->chooser, &info), TVLM_OK);
-    return info.columns == 0;
-}
-
-static struct tvlm_mtmd_plan_info info_of(const tvlm_mtmd_plan *plan) {
-    struct tvlm_mtmd_plan_info info;
-    assert_int_equal(tvlm_mtmd_plan_get_info(plan, &info), TVLM_OK);
-    return info;
-}
-
-static float *copy_logits(opened *o) {
-    const size_t bytes = (size_t)test_vocabulary(o) * sizeof(float);
-    float *copy = malloc(bytes);
-    assert_non_null(copy);
-    memcpy(copy, test_logits(o), bytes);
-    return copy;
-}
-
 /* What libmtmd and its helper make of bitmaps, by hand: the logits, to be freed. */
 static float *by_hand(opened *o, const mtmd_bitmap **bitmaps, size_t count, const char *prompt,
                       llama_pos *n_past) {
@@ -50,7 +23,7 @@ static float *by_hand(opened *o, const mtmd_bitmap **bitmaps, size_t count, cons
     *n_past = 0;
     assert_int_equal(mtmd_helper_eval_chunks(o->mtmd, o->context, chunks, 0, 0, TEST_BATCH, true, n_past), 0);
     mtmd_input_chunks_free(chunks);
-    return copy_logits(o);
+    return test_copy_logits(o);
 }
 
 /* All tokens kept: to the bit what libmtmd's own helper computes. */
@@ -63,11 +36,11 @@ static void test_full(void **state) {
         struct tvlm_mtmd_used used;
         llama_pos behind;
         tvlm_mtmd_plan *plan = test_run(&o, &image, tvlm_mtmd_params(.budget = 5000), NULL, &used);
-        float *ours = copy_logits(&o);
+        float *ours = test_copy_logits(&o);
         mtmd_bitmap *bitmap = mtmd_bitmap_init(301, 203, pixels);
         float *theirs = by_hand(&o, (const mtmd_bitmap *[]){bitmap}, 1, test_prompt(1), &behind);
-        assert_int_equal(info_of(plan).chosen.way, TVLM_MTMD_FULL);
-        assert_int_equal(info_of(plan).chosen.tokens, info_of(plan).full);
+        assert_int_equal(test_info_of(plan).chosen.way, TVLM_MTMD_FULL);
+        assert_int_equal(test_info_of(plan).chosen.tokens, test_info_of(plan).full);
         assert_memory_equal(ours, theirs, (size_t)test_vocabulary(&o) * sizeof *ours);
         assert_int_equal(used.n_past, behind);
         free(ours);
@@ -76,30 +49,6 @@ static void test_full(void **state) {
         tvlm_mtmd_plan_destroy(&plan);
         free(pixels);
     }
-}
-
-/* What must hold of a plan, and of what was done with it. */
-static void check_plan(opened *o, const tvlm_mtmd_plan *plan, const struct tvlm_mtmd_used *used,
-                       int32_t budget) {
-    const struct tvlm_mtmd_plan_info info = info_of(plan);
-    struct tvlm_mtmd_info model;
-    int32_t tokens = 0;
-    assert_int_equal(tvlm_mtmd_get_info(o->chooser, &model), TVLM_OK);
-    for (int32_t i = 0; i < info.pictures; ++i) {
-        struct tvlm_mtmd_picture picture;
-        assert_int_equal(tvlm_mtmd_plan_picture(plan, i, &picture), TVLM_OK);
-        tokens += picture.tokens;
-    }
-    assert_int_equal(used->image_tokens, tokens);
-    assert_true(used->encoded >= tokens);
-#ifdef TVLM_MTMD_PATCHED
-    if (model.mrope) assert_int_equal(used->encoded, tokens);
-#endif
-    assert_int_equal(info.chosen.tokens, tokens + info.pictures * model.around);
-    assert_true(info.chosen.tokens <= budget);
-    assert_true(info.chosen.tokens <= info.full);
-    assert_true(info.smaller.tokens <= budget);
-    assert_int_equal(test_cells(o), used->cells);
 }
 
 /* Every way, at several budgets: exact counts, as many cells of the KV cache as tokens kept, and never
@@ -113,13 +62,13 @@ static void test_ways(void **state) {
         const tvlm_image image = test_image(640, 420, 2, false, &pixels);
         for (int way = TVLM_MTMD_AUTO; way <= TVLM_MTMD_CELLS; ++way)
             for (size_t b = 0; b < sizeof budgets / sizeof *budgets; ++b) {
-                if (!has_sizes(&o) && (way == TVLM_MTMD_SMALLER || way == TVLM_MTMD_PICTURES)) continue;
+                if (!test_has_sizes(&o) && (way == TVLM_MTMD_SMALLER || way == TVLM_MTMD_PICTURES)) continue;
                 struct tvlm_mtmd_used used;
                 tvlm_mtmd_plan *plan =
                     test_run(&o, &image, tvlm_mtmd_params(.budget = budgets[b], .way = (tvlm_mtmd_way)way),
                              NULL, &used);
-                const struct tvlm_mtmd_plan_info info = info_of(plan);
-                check_plan(&o, plan, &used, budgets[b]);
+                const struct tvlm_mtmd_plan_info info = test_info_of(plan);
+                test_check_plan(&o, plan, &used, budgets[b]);
                 if (way == TVLM_MTMD_AUTO) assert_true(info.chosen.loss <= info.smaller.loss);
                 if (way != TVLM_MTMD_AUTO && way != TVLM_MTMD_PICTURES && info.chosen.way != TVLM_MTMD_FULL)
                     assert_int_equal(info.chosen.way, way);
@@ -144,8 +93,8 @@ static void test_spending(void **state) {
                                   tvlm_mtmd_params(.share = (float)tenth / 10.0f, .way = TVLM_MTMD_PRUNED),
                                   &plan),
                 TVLM_OK);
-            assert_true(info_of(plan).chosen.tokens > before);
-            before = info_of(plan).chosen.tokens;
+            assert_true(test_info_of(plan).chosen.tokens > before);
+            before = test_info_of(plan).chosen.tokens;
             tvlm_mtmd_plan_destroy(&plan);
         }
         before = 1 << 20;
@@ -154,7 +103,7 @@ static void test_spending(void **state) {
             assert_int_equal(
                 tvlm_mtmd_prepare(o.chooser, &image, tvlm_mtmd_params(.tolerance = tolerance), &plan),
                 TVLM_OK);
-            const struct tvlm_mtmd_plan_info info = info_of(plan);
+            const struct tvlm_mtmd_plan_info info = test_info_of(plan);
             assert_true(info.chosen.tokens <= before && info.chosen.tokens <= info.smaller.tokens);
             assert_true(info.chosen.loss <= tolerance || info.chosen.way == TVLM_MTMD_FULL);
             before = info.chosen.tokens;
@@ -169,17 +118,17 @@ static void test_pictures(void **state) {
     (void)state;
     opened o;
     FOR_EACH_MODEL(&o) {
-        if (!has_sizes(&o)) continue;
+        if (!test_has_sizes(&o)) continue;
         uint8_t *pixels;
         const tvlm_image image = test_image(640, 420, 4, true, &pixels);
         struct tvlm_mtmd_used used;
         llama_pos behind;
         tvlm_mtmd_plan *plan =
             test_run(&o, &image, tvlm_mtmd_params(.budget = 150, .way = TVLM_MTMD_PICTURES), NULL, &used);
-        const struct tvlm_mtmd_plan_info info = info_of(plan);
+        const struct tvlm_mtmd_plan_info info = test_info_of(plan);
         assert_int_equal(info.chosen.way, TVLM_MTMD_PICTURES);
         assert_true(info.pictures > 1);
-        float *ours = copy_logits(&o);
+        float *ours = test_copy_logits(&o);
         const mtmd_bitmap **bitmaps = calloc((size_t)info.pictures, sizeof *bitmaps);
         char prompt[4096] = "<|im_start|>user\n";
         for (int32_t i = 0; i < info.pictures; ++i) {
@@ -214,7 +163,7 @@ static void test_batches(void **state) {
         struct tvlm_mtmd_used one, many;
         tvlm_mtmd_plan *plan =
             test_run(&o, &image, tvlm_mtmd_params(.budget = 60, .way = TVLM_MTMD_PRUNED), NULL, &one);
-        float *whole = copy_logits(&o);
+        float *whole = test_copy_logits(&o);
         tvlm_mtmd_plan *again = test_run(&o, &image, tvlm_mtmd_params(.budget = 60, .way = TVLM_MTMD_PRUNED),
                                          tvlm_mtmd_eval_params(.n_batch = 7), &many);
         const float apart = test_apart(whole, test_logits(&o), test_vocabulary(&o));
@@ -246,7 +195,7 @@ static void *run_job(void *user) {
     const tvlm_image image = test_image(400, 300, job->seed, false, &pixels);
     struct tvlm_mtmd_used used;
     tvlm_mtmd_plan *plan = test_run(&o, &image, tvlm_mtmd_params(.budget = 40), NULL, &used);
-    job->logits = copy_logits(&o);
+    job->logits = test_copy_logits(&o);
     tvlm_mtmd_plan_destroy(&plan);
     test_close(&o);
     free(pixels);
@@ -274,10 +223,6 @@ static void test_threads(void **state) {
 
 /* ---- What goes wrong ---- */
 
-static bool after(void *user) {
-    return --*(int *)user < 0;
-}
-
 /* Cancelled before any batch: the KV cache is as before, and the same call then gives the same logits. */
 static void test_cancel(void **state) {
     (void)state;
@@ -288,12 +233,12 @@ static void test_cancel(void **state) {
         struct tvlm_mtmd_used used, untouched = {.cells = -1};
         tvlm_mtmd_plan *plan =
             test_run(&o, &image, tvlm_mtmd_params(.budget = 60), tvlm_mtmd_eval_params(.n_batch = 16), &used);
-        float *whole = copy_logits(&o);
+        float *whole = test_copy_logits(&o);
         mtmd_input_chunks *chunks = NULL;
         int calls = 1 << 20, most;
         assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
         llama_memory_clear(llama_get_memory(o.context), true);
-        const struct tvlm_mtmd_eval_params counted = {.n_batch = 16, .cancel = after, .user = &calls};
+        const struct tvlm_mtmd_eval_params counted = {.n_batch = 16, .cancel = test_after, .user = &calls};
         assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1, &counted, &used),
                          TVLM_OK);
         most = (1 << 20) - calls;
@@ -332,7 +277,7 @@ static void test_room(void **state) {
         struct tvlm_mtmd_used used;
         tvlm_mtmd_plan *plan = NULL;
         mtmd_input_chunks *chunks = NULL;
-        if (has_sizes(&o)) {
+        if (test_has_sizes(&o)) {
             assert_int_equal(tvlm_mtmd_prepare(o.chooser, &image, tvlm_mtmd_params(.budget = 600), &plan),
                              TVLM_OK);
             assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
@@ -413,7 +358,7 @@ static void test_shapes(void **state) {
             const tvlm_image image = test_image(sizes[i][0], sizes[i][1], 11, true, &pixels);
             struct tvlm_mtmd_used used;
             tvlm_mtmd_plan *plan = test_run(&o, &image, tvlm_mtmd_params(.budget = 24), NULL, &used);
-            check_plan(&o, plan, &used, 24);
+            test_check_plan(&o, plan, &used, 24);
             tvlm_mtmd_plan_destroy(&plan);
             free(pixels);
         }
@@ -467,7 +412,7 @@ static int32_t leans_right(opened *o, const tvlm_image *image, const struct tvlm
         tvlm_mtmd_prepare(o->chooser, image,
                           tvlm_mtmd_params(.budget = 60, .way = TVLM_MTMD_PRUNED, .query = query), &plan),
         TVLM_OK);
-    assert_true(info_of(plan).chosen.tokens <= 60);
+    assert_true(test_info_of(plan).chosen.tokens <= 60);
     assert_int_equal(tvlm_mtmd_plan_picture(plan, 0, &picture), TVLM_OK);
     for (int32_t i = 0; i < picture.columns * picture.rows; ++i)
         if (picture.kept[i]) leans += 2 * (i % picture.columns) < picture.columns - 1 ? -1 : 1;
@@ -486,7 +431,7 @@ static void test_question(void **state) {
         const struct tvlm_query at_right = {.similarity = right, .columns = 4, .rows = 1},
                                 at_left = {.similarity = left, .columns = 4, .rows = 1},
                                 vectors = {.vectors = right, .dimension = 4};
-        if (has_sizes(&o)) {
+        if (test_has_sizes(&o)) {
             const int32_t blind = leans_right(&o, &image, NULL);
             assert_true(leans_right(&o, &image, &at_right) > blind + 10);
             assert_true(leans_right(&o, &image, &at_left) < blind - 10);

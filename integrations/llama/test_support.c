@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const *test_models;
+
 static void silent(enum ggml_log_level level, const char *text, void *user) {
     (void)user;
     if (level == GGML_LOG_LEVEL_ERROR && getenv("TVLM_TEST_FIGURES") != NULL) fputs(text, stderr);
@@ -36,6 +38,7 @@ static void open_llama(opened *o, uint32_t cells) {
     /* What is compared with transformers is computed in float32 there. */
     params.type_k = params.type_v = GGML_TYPE_F32;
     params.flash_attn_type = own.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    assert_int_equal(tvlm_mtmd_watch_create(&o->log, &params, &o->watch), TVLM_OK);
     o->context = llama_init_from_model(o->model, params);
     assert_non_null(o->context);
     own.n_threads = 1;
@@ -52,8 +55,8 @@ void test_open(opened *o, const char *folder, uint32_t cells) {
     snprintf(path, sizeof path, "%s/mmproj.gguf", folder);
     llama_log_set(silent, NULL);
     mtmd_helper_log_set(silent, NULL);
-    open_llama(o, cells);
     o->log = (tvlm_log){count_line, o};
+    open_llama(o, cells);
     assert_int_equal(tvlm_device_open(tvlm_device_params(.fallback = true, .log = &o->log), &o->device),
                      TVLM_OK);
     assert_int_equal(
@@ -66,6 +69,7 @@ void test_close(opened *o) {
     tvlm_device_destroy(&o->device);
     mtmd_free(o->mtmd);
     llama_free(o->context);
+    tvlm_mtmd_watch_destroy(&o->watch);
     llama_model_free(o->model);
 }
 
@@ -173,9 +177,67 @@ tvlm_mtmd_plan *test_run(opened *o, const tvlm_image *image, const struct tvlm_m
     tvlm_mtmd_plan *plan = NULL;
     mtmd_input_chunks *chunks = NULL;
     llama_memory_clear(llama_get_memory(o->context), true);
+    if (params->way == TVLM_MTMD_LOOKS) {
+        struct tvlm_mtmd_look_params looks = {.spending = *params, .add_special = true};
+        looks.spending.way = TVLM_MTMD_AUTO;
+        if (how != NULL) looks.eval = *how;
+        assert_int_equal(tvlm_mtmd_look_twice(o->chooser, o->context, o->watch, test_prompt(1), image, &looks,
+                                              &plan, used),
+                         TVLM_OK);
+        return plan;
+    }
     assert_int_equal(tvlm_mtmd_prepare(o->chooser, image, params, &plan), TVLM_OK);
     assert_int_equal(tvlm_mtmd_tokenize(o->chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
     assert_int_equal(tvlm_mtmd_eval_chunks(o->chooser, o->context, chunks, &plan, 1, how, used), TVLM_OK);
     mtmd_input_chunks_free(chunks);
     return plan;
+}
+
+/* ---- What is checked ---- */
+
+bool test_has_sizes(const opened *o) {
+    struct tvlm_mtmd_info info;
+    assert_int_equal(tvlm_mtmd_get_info(o->chooser, &info), TVLM_OK);
+    return info.columns == 0;
+}
+
+struct tvlm_mtmd_plan_info test_info_of(const tvlm_mtmd_plan *plan) {
+    struct tvlm_mtmd_plan_info info;
+    assert_int_equal(tvlm_mtmd_plan_get_info(plan, &info), TVLM_OK);
+    return info;
+}
+
+float *test_copy_logits(opened *o) {
+    const size_t bytes = (size_t)test_vocabulary(o) * sizeof(float);
+    float *copy = malloc(bytes);
+    assert_non_null(copy);
+    memcpy(copy, test_logits(o), bytes);
+    return copy;
+}
+
+void test_check_plan(opened *o, const tvlm_mtmd_plan *plan, const struct tvlm_mtmd_used *used,
+                     int32_t budget) {
+    const struct tvlm_mtmd_plan_info info = test_info_of(plan);
+    struct tvlm_mtmd_info model;
+    int32_t tokens = 0;
+    assert_int_equal(tvlm_mtmd_get_info(o->chooser, &model), TVLM_OK);
+    for (int32_t i = 0; i < info.pictures; ++i) {
+        struct tvlm_mtmd_picture picture;
+        assert_int_equal(tvlm_mtmd_plan_picture(plan, i, &picture), TVLM_OK);
+        tokens += picture.tokens;
+    }
+    assert_int_equal(used->image_tokens, tokens);
+    assert_true(used->encoded >= tokens);
+#ifdef TVLM_MTMD_PATCHED
+    if (model.mrope) assert_int_equal(used->encoded, tokens);
+#endif
+    assert_int_equal(info.chosen.tokens, tokens + info.pictures * model.around);
+    assert_true(info.chosen.tokens <= budget);
+    assert_true(info.chosen.tokens <= info.full);
+    assert_true(info.smaller.tokens <= budget);
+    assert_int_equal(test_cells(o), used->cells);
+}
+
+bool test_after(void *user) {
+    return --*(int *)user < 0;
 }

@@ -23,6 +23,7 @@ typedef struct opened {
     struct llama_model *model;
     struct llama_context *context;
     mtmd_context *mtmd;
+    tvlm_mtmd_watch *watch; /* of the context */
     tvlm_device *device;
     tvlm_mtmd *chooser;
     tvlm_log log;
@@ -36,6 +37,11 @@ typedef struct opened {
 
 /* The folders of models, one for each test that runs over all of them; ended by NULL. */
 extern const char *const *test_models;
+
+/* Runs a function for each model. */
+#define FOR_EACH_MODEL(o)                                                                                    \
+    for (const char *const *folder = test_models; *folder != NULL; ++folder)                                 \
+        for (int once = (test_open((o), *folder, TEST_CONTEXT), 1); once; once = (test_close(o), 0))
 
 /* Opens a model, on the first CPU device or the reference, with a context of so many cells. */
 void test_open(opened *o, const char *folder, uint32_t cells);
@@ -62,9 +68,20 @@ void test_decode(opened *o, llama_token token, llama_pos position);
 /* The largest difference of two arrays. */
 float test_apart(const float *a, const float *b, int32_t count);
 
-/* Prepares, tokenizes and evaluates one image, from position 0 on an empty context. The plan is the
- * caller's. */
+/* Prepares, tokenizes and evaluates one image, from position 0 on an empty context. The way may be LOOKS. The
+ * plan is the caller's. */
 tvlm_mtmd_plan *test_run(opened *o, const tvlm_image *image, const struct tvlm_mtmd_params *params,
                          const struct tvlm_mtmd_eval_params *how, struct tvlm_mtmd_used *used);
+
+/* Whether pictures have sizes of their own. */
+bool test_has_sizes(const opened *o);
+struct tvlm_mtmd_plan_info test_info_of(const tvlm_mtmd_plan *plan);
+/* The logits, to be freed. */
+float *test_copy_logits(opened *o);
+/* Checks what must hold of a plan, and of what was done with it. */
+void test_check_plan(opened *o, const tvlm_mtmd_plan *plan, const struct tvlm_mtmd_used *used,
+                     int32_t budget);
+/* A `cancel` that says yes after as many calls as the int at `user`. */
+bool test_after(void *user);
 
 #endif

@@ -32,7 +32,9 @@
  *   - auto: of the first three the one that loses least, or with a tolerance takes the fewest tokens. So it
  *     is never predicted to be worse than a smaller picture of as many tokens;
  *   - full: all tokens, as without this library. No one asks for it: it is what a plan says where the budget
- *     has room.
+ *     has room;
+ *   - looks: a small picture of the whole, and those tokens of the full picture that the question makes the
+ *     model look at. No one asks for it here: it is what tvlm_mtmd_look_twice does.
  *
  * What a model makes of a picture with holes depends on how it was trained, which no prediction knows.
  *
@@ -76,10 +78,11 @@ typedef enum tvlm_mtmd_way {
     TVLM_MTMD_PRUNED,
     TVLM_MTMD_PICTURES,
     TVLM_MTMD_CELLS,
-    TVLM_MTMD_FULL
+    TVLM_MTMD_FULL,
+    TVLM_MTMD_LOOKS
 } tvlm_mtmd_way;
 
-/* tvlm_mtmd_way_name returns "auto", "smaller", "pruned", "pictures", "cells" or "full"; "unknown" for
+/* tvlm_mtmd_way_name returns "auto", "smaller", "pruned", "pictures", "cells", "full" or "looks"; "unknown" for
  * other values. tvlm_mtmd_way_find returns the way of a name, or -1. */
 TVLM_API const char *tvlm_mtmd_way_name(tvlm_mtmd_way way);
 TVLM_API int tvlm_mtmd_way_find(const char *name);
@@ -166,7 +169,10 @@ struct tvlm_mtmd_plan_info {
     int32_t pictures;   /* how many there are */
     int32_t candidates; /* how many ways were looked at */
     float milliseconds; /* how long it took to decide, without what makes the pictures */
-    uint32_t reserved[6];
+    /* Of two looks: the share of the first look's attention on each token of picture 0, row after row. It is
+     * valid while the plan lives. NULL: there were no two looks. */
+    const float *attention;
+    uint32_t reserved[4];
 };
 TVLM_API tvlm_status tvlm_mtmd_plan_get_info(const tvlm_mtmd_plan *plan, struct tvlm_mtmd_plan_info *info);
 /* Tells candidate number `index`, 0 .. candidates - 1. Errors: ARGUMENT. */
@@ -220,7 +226,10 @@ struct tvlm_mtmd_used {
      * before-encoder.patch and Qwen-VL only those that are kept. */
     int32_t encoded;
     float encode_ms, decode_ms; /* the encoder's time, and the language model's */
-    uint32_t reserved[5];
+    /* Of two looks: tokens of text that the first one decoded, and that were removed again. So cells + again
+     * tokens went through the language model. */
+    int32_t again;
+    uint32_t reserved[4];
 };
 
 /*
@@ -240,6 +249,64 @@ TVLM_API tvlm_status tvlm_mtmd_eval_chunks(tvlm_mtmd *chooser, struct llama_cont
                                            const mtmd_input_chunks *chunks, tvlm_mtmd_plan *const *plans,
                                            int32_t count, const struct tvlm_mtmd_eval_params *params,
                                            struct tvlm_mtmd_used *used);
+
+/*
+ * ---- Two looks: the question decides ----
+ *
+ *     tvlm_mtmd_watch *watch = NULL;
+ *     struct llama_context_params params = llama_context_default_params();
+ *     tvlm_mtmd_watch_create(log, &params, &watch);
+ *     context = llama_init_from_model(model, params);
+ *     tvlm_mtmd_look_twice(chooser, context, watch, prompt, image,
+ *                          &(struct tvlm_mtmd_look_params){.spending = {.budget = 200}}, &plan, &used);
+ *
+ * A watch sees what a context computes, by the callback `cb_eval` of its parameters, and keeps what the
+ * attention of a layer is made of during a first look. At other times it asks for nothing. It works with flash
+ * attention, too.
+ */
+typedef struct tvlm_mtmd_watch tvlm_mtmd_watch;
+
+/*
+ * Makes a watch and puts it into the parameters of a context to be created. It must live longer than that
+ * context, and is for one context. `log` NULL: errors are told nowhere. Errors: ARGUMENT (NULL, or the
+ * parameters have a callback already), MEMORY.
+ */
+TVLM_API tvlm_status tvlm_mtmd_watch_create(const tvlm_log *log, struct llama_context_params *params,
+                                            tvlm_mtmd_watch **watch);
+TVLM_API void tvlm_mtmd_watch_destroy(tvlm_mtmd_watch **watch);
+
+struct tvlm_mtmd_look_params {
+    /* A budget or a share, for both looks together; the way is auto, and there is no query. */
+    struct tvlm_mtmd_params spending;
+    struct tvlm_mtmd_eval_params eval;
+    bool add_special; /* as for tvlm_mtmd_tokenize */
+    uint64_t reserved[4];
+};
+
+/*
+ * Shows an image in two looks, and leaves the context ready to answer, as tvlm_mtmd_eval_chunks does. `prompt`
+ * has the marker of the mtmd context once.
+ *   1. The model sees a small picture, which takes .65 of the tokens, and the question. The attention of the
+ *      prompt's last token, in the layer in the middle, mean over heads, says which places the answer hangs
+ *      on (arXiv 2502.17422). With n_past above 0 it is that on the tokens of this prompt.
+ *   2. The question is removed from the KV cache again. Behind the small picture, the tokens of the full
+ *      picture at these places follow, as a second picture, at their positions in the full one, and then the
+ *      question. Nothing before the end of the small picture is computed twice.
+ *
+ * Where the small picture would show things of 28 pixels with fewer than 8, or the budget has room for all
+ * tokens, it is one look in auto's way: `plan` says which. The encoder sees all of the full picture, but with
+ * before-encoder.patch only the kept tokens.
+ *
+ * *plan and *used are set on success only; if it fails, the KV cache is as before. Errors: those of
+ * tvlm_mtmd_prepare, tvlm_mtmd_tokenize and tvlm_mtmd_eval_chunks; ARGUMENT also where neither a budget nor a
+ * share is given, or another way, or a query; UNSUPPORTED where pictures all have one size, where the model
+ * cannot forget a question (recurrent layers), where its graph has other names than llama.cpp's usual ones
+ * (Qcur and Kcur), or where the context was created without the watch.
+ */
+TVLM_API tvlm_status tvlm_mtmd_look_twice(tvlm_mtmd *chooser, struct llama_context *context,
+                                          tvlm_mtmd_watch *watch, const char *prompt, const tvlm_image *image,
+                                          const struct tvlm_mtmd_look_params *params, tvlm_mtmd_plan **plan,
+                                          struct tvlm_mtmd_used *used);
 
 #ifdef __cplusplus
 }
