@@ -12,7 +12,7 @@
 /* The shares of all patches for thumbnails that leave some patches to tiles. 0 stands for one patch.
  * - `few` has six shares. Eleven gained at most 0.01 dB, and took a third longer.
  * - `many` has eleven shares, for images in which some tiles matter more than others, above all with a
- *   question. With six, what was asked for was up to 1.5 dB worse there (bench/README.md, budget.py). */
+ *   question. With six, what was asked for was up to 1.5 dB worse there. */
 static const double few[] = {0.7, 0.4, 0.2, 0.1, 0.05, 0.0};
 static const double many[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0};
 
