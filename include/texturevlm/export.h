@@ -277,8 +277,8 @@ struct tvlm_export_inputs {
     const struct tvlm_network *network;
     uint64_t reserved[3];
 };
-/* Sets the inputs of later runs; NULL means none. Errors: ARGUMENT. A run with clusters or a network that no stack
- * takes fails as tvlm_stack_create does. */
+/* Sets the inputs of later runs; NULL means none. Errors: ARGUMENT. A run with a number of regions, or a network, that no
+ * stack takes fails as tvlm_stack_create does. */
 TVLM_API tvlm_status tvlm_export_set_inputs(tvlm_export *exported, const struct tvlm_export_inputs *inputs);
 
 /*

@@ -391,14 +391,14 @@ struct tvlm_update_params {
     /* Nothing is compared, and everything is made again, as by tvlm_stack_set_image. */
     bool full;
     /*
-     * How long saliency and clusters, which depend on the whole image, are carried over from an earlier frame.
+     * How long saliency and regions, which depend on the whole image, are carried over from an earlier frame.
      * They are kept as long as the tiles that changed since they were made, over all frames together, are at
      * most this share of the image. A tile that changes in two frames counts twice, so shares above 1 are
      * possible. With 0 they are made again with every change, which is most of the work (see "How much is
      * saved" below).
      */
     float saliency_share, cluster_share;
-    /* Saliency and clusters are also made again after so many frames with changes; 0 means 30. */
+    /* Saliency and regions are also made again after so many frames with changes; 0 means 30. */
     int32_t carried_frames;
     uint64_t reserved[4];
 };
@@ -458,14 +458,14 @@ typedef struct tvlm_delta_report {
  * work on the device is only enqueued. After an error other than ARGUMENT the image is undefined until the next
  * call, which takes it whole. Errors: those of tvlm_stack_set_image; ARGUMENT (tile, threshold, shares).
  *
- * *How much is saved* depends on which channels are read, and on the shares. Saliency and clusters take most of a
+ * *How much is saved* depends on which channels are read, and on the shares. Saliency and regions take most of a
  * frame's time. With both shares 0 they are made for the whole image with every change: where they are read,
  * making the other channels in parts then saves next to nothing. For example, a frame of temporal34 at 1024x1024
  * with 10 % of its tiles changing, on two CPU cores (tvlm bench --video), takes
  *   - 162 ms in full;
  *   - 155 ms in parts;
- *   - 7 ms while saliency and clusters are carried over.
- * If each frame changes a part p of the tiles, and the share is s, saliency and clusters are made again once in
+ *   - 7 ms while saliency and regions are carried over.
+ * If each frame changes a part p of the tiles, and the share is s, saliency and regions are made again once in
  * about s / p + 1 frames.
  *
  * *How far changes reach.*
@@ -478,10 +478,10 @@ typedef struct tvlm_delta_report {
  *
  * *What is not made in parts*, but in full when it is read next:
  *   - everything of an image with a side of more than 65535 pixels;
- *   - saliency, which is scaled by the largest contrast of the image, and clusters, since regions may move
- *     anywhere. Where they are carried over, they are those of an earlier frame, and so are the region table
- *     and the labels. In a batch they are made for all images at once, so a change of another image makes
- *     them again, too;
+ *   - saliency, which is scaled by the largest contrast of the image, and regions, which may move anywhere.
+ *     Where they are carried over, they are those of an earlier frame, and so are the region table and the
+ *     labels. In a batch they are made for all images at once, so a change of another image makes them again,
+ *     too;
  *   - prev_relevance, prev_saliency and fixation, which follow the flow, and are small;
  *   - motion after tvlm_stack_advance, since it is then compared with another frame;
  *   - in a batch, a channel that was handed in for some of the images (input.h) and is generated for the others.
