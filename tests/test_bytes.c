@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_bytes.c: stacks of bytes (TVLM_FORMAT_U8): what a texel keeps, levels, channels, samples, scores, parts of frames and
- * the last frames against the reference, which keeps the same bytes; that they take half of half's memory, that identifiers
- * stay what they are, and that what bytes cannot hold is refused by name.
+ * test_bytes.c: stacks of bytes (TVLM_FORMAT_U8).
+ *   - They are compared with the reference, which keeps the same bytes: what a texel keeps, levels, channels, samples,
+ *     scores, parts of frames, and the last frames.
+ *   - They take half of half's memory.
+ *   - Identifiers stay what they are.
+ *   - What bytes cannot hold is refused by name.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_codec.c: codecs on every device: trained as the definition says; codes that are those of what is sampled, between
- * texels and levels; scorers of codes that score as those of the decoded channels; codes that are kept, and what they
- * take; what is refused.
+ * test_codec.c: codecs on every device.
+ *   - They are trained as the definition says.
+ *   - Codes are those of what is sampled, between texels and levels, too.
+ *   - A scorer of codes scores as the scorer of the decoded channels does.
+ *   - Codes that are handed in again give the same scores, from a quarter of the memory.
+ *   - What is wrong is refused.
  */
 #include <lapacke.h>
 

@@ -5,10 +5,9 @@
  * change that needs one more has to change the number here.
  *
  * The first OpenCL device poses as a GPU (layer/pose.c): images, half, groups of 16 x 16. Each job is done three
- * times before it is counted, on 1024 x 1024 pixels, and begins when the device has nothing to do: what it
- * waits for, events of what was sent among it, it has brought itself. Device memory is what was made, which is
- * nothing once it is there, and so are the programs that were built. TVLM_TEST_FIGURES=1 prints the commands of
- * each job.
+ * times before it is counted, on 1024 x 1024 pixels. It begins when the device has nothing to do. So all that it
+ * waits for is its own, such as the events of what it sent. Device memory and programs are counted where they are
+ * made: a job has none of them once they are there. TVLM_TEST_FIGURES=1 prints the commands of each job.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_predict.c: what pictures of an image would lose: downsampling what tvlm_select says of it, tokens that are
- * left out more than those that are kept, blank ones nothing, nor those that repeat another; and what is refused.
+ * test_predict.c: predictions of what pictures of an image would lose, and what is refused.
+ *   - Downsampling loses what tvlm_select says.
+ *   - To leave a token out loses more than to keep it, unless it is blank or repeats another one.
  */
 #include "export/repeated.h"
 #include "stack_helper.h"

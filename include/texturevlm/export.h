@@ -409,12 +409,12 @@ TVLM_API tvlm_status tvlm_export_read(tvlm_export *exported, int32_t index, size
  * A picture is the whole image, resized to columns x rows tokens. A token is a square of `patch` pixels.
  *
  * Losses are those of the strategy budget (select.h), weighed as with a tolerance: 0 where nothing is lost, and 1
- * where a picture of one token would be shown. What is lost of a part of the image of which no token is kept is
- *   - hardly anything, where that token is blank, so that what is around it shows what is there;
- *   - the same as with the token, where it repeats the token to the left or the one above, as along a line or an
- *     edge, and that one is shown. It repeats that one where no pixel changes from there on. Where a line ends
- *     before a blank token, the last one of the line repeats none;
- *   - else what a picture of one token loses there.
+ * where a picture of one token would be shown. Where a token is left out, the image loses
+ *   - hardly anything, if the token is blank: what is around it shows what is there;
+ *   - as much as with the token, if it repeats the token to the left or the one above, as along a line or an
+ *     edge, and that one is shown. It repeats that one if no pixel changes from there on. Where a line ends
+ *     before a blank token, the last token of the line repeats none;
+ *   - otherwise, what a picture of one token loses there.
  * Compare losses within one prediction: between two they may differ by a hundredth, since how much detail an image
  * has is measured by all pictures together. A prediction is about pixels. It knows nothing of what a model can do
  * with tokens that have holes between them.

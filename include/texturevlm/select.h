@@ -133,8 +133,8 @@ struct tvlm_best_params {
 
     /*
      * The share of k, from 0 to 1, that shows the whole image coarsely; 0: none. These positions come first, row
-     * after row, so that the whole image stays in view whatever is cut off the end of a selection. The other
-     * positions are the best of the strategy: exactly those that it would choose alone, for k less their number.
+     * after row, so that the whole image stays in view whatever is cut off the end of a selection. If the
+     * overview has n positions, the others are exactly those that the strategy would choose for k - n.
      *
      * The overview is a regular grid of at most overview * k squares that cover the image. The squares are as
      * small as that number allows, but not smaller than a patch or a cell. They may be up to a sixteenth larger if

@@ -2,9 +2,9 @@
 /*
  * causal.c: a stream. Each slot is decided with what is known when it comes, or a few slots later.
  *
- * What a token loses in a later slot is here what it loses in its own, and the change since then, which is what the frame
- * itself would lose if it were shown in the later slot (table.c adds up in the same way). So a new slot is measured once
- * for all tokens, and compared with the slots of the ring as they are.
+ * What a token loses in a later slot is here the sum of what it loses in its own slot, and the change since then. That
+ * change is what the frame itself would lose if it were shown in the later slot (table.c adds up in the same way). So a
+ * new slot is measured once for all tokens, and compared with the slots of the ring as they are.
  */
 #include <math.h>
 #include <string.h>
@@ -16,8 +16,12 @@
 
 enum { PARTS = TVLM_BUDGET_PARTS };
 
-/* The longest time that a token is expected to be shown, in slots. How much of the running mean of changes is new. How much
- * the price changes where the bucket has a slot's share too much or too little, and by how many shares at most. */
+/*
+ * - LONGEST_SHOWN: the longest time that a token is expected to be shown, in slots.
+ * - NEW_CHANGE: how much of the running mean of changes is new.
+ * - PRICE_GAIN: how much the price changes where the bucket has a slot's share too much or too little.
+ * - PRICE_SHARES: so many such shares count at most.
+ */
 #define LONGEST_SHOWN 8.0
 #define NEW_CHANGE    0.3
 #define PRICE_GAIN    0.3

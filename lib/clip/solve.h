@@ -147,20 +147,21 @@ bool tvlm_clip_solve_budget(clip_solver *solver, int32_t most, double *price, cl
 bool tvlm_clip_solve_tolerance(clip_solver *solver, double most, double *price, clip_choice *choice);
 
 /*
- * Chooses the best *downsampling*: every n-th slot shown as one thumbnail, and held up to the next, of all numbers n and all
- * thumbnails the one that loses least and takes at most `most` tokens. choice->count is 0 where there is none. False: no
- * memory.
+ * Chooses the best *downsampling*: every n-th slot is shown as one thumbnail, which is held up to the next. Of all
+ * numbers n and all thumbnails it takes what loses least for at most `most` tokens. choice->count is 0 where there is
+ * none. False: no memory.
  */
 bool tvlm_clip_downsample(const clip_losses *losses, int32_t most, clip_choice *choice);
 
 /* Buys tiles of level 0 one by one, each time the one that saves most, until `most` tokens are spent or nothing is saved
- * any more, and works out anew what is lost. False: no memory. */
+ * any more. Then it works out anew what is lost. False: no memory. */
 bool tvlm_clip_fill(const clip_losses *losses, int32_t most, clip_choice *choice);
 
 /*
  * Finds what comes across the sides of coarse tiles, which are enlarged together with what is shown around them (see
- * tvlm_budget_lost): a share of what each tile of level 0 beside them loses in the slot in which they are bought, unless a
- * tile of the same kind is bought there, too. It stays for as long as the tile does. False: no memory.
+ * tvlm_budget_lost). It is a share of what each tile of level 0 beside a coarse one loses in the slot in which the
+ * coarse one is bought. A place where a tile of the same kind is bought in that slot, too, counts nothing. The share
+ * counts in each slot in which the coarse tile is held. False: no memory.
  */
 bool tvlm_clip_across(const clip_losses *losses, const clip_choice *choice, double *lost);
 

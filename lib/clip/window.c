@@ -47,9 +47,11 @@ static bool spend_by_error(const clip_losses *errors, int32_t most, const clip_c
 }
 
 /*
- * Sees to it that a choice has no larger squared error than the best downsampling. The loss is half detail, of which a choice
- * may show more although the error is larger; and what comes across the sides of tiles, which no choice is made by, counts
- * where all else is nearly right. `losses` is the table by which the choice was made.
+ * Sees to it that a choice has no larger squared error than the best downsampling. It may
+ * have one for two reasons:
+ *   - The loss is half detail, and a choice may show more detail although its error is larger.
+ *   - What comes across the sides of tiles is not in the table. It counts where all else is nearly right.
+ * `losses` is the table by which the choice was made.
  */
 static tvlm_status keep_error(tvlm_clip *clip, const clip_losses *losses, int32_t most, clip_choice *choice) {
     clip_losses errors;

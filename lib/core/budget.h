@@ -56,15 +56,15 @@ typedef struct tvlm_budget_kept {
     int32_t places;
 } tvlm_budget_kept;
 
-/* Moves what is kept at place `from`: what place `to` of another memory has at the middle of a pixel, (x, y), is what place `from` has
- * at (a x + b y + c, d x + e y + f), between pixels bilinearly, and beyond the border what is at the border. */
+/* Moves what is kept at place `from` to place `to` of another memory. There the middle of each pixel, (x, y), gets
+ * what place `from` has at (a x + b y + c, d x + e y + f). That is interpolated bilinearly between pixels. Beyond the
+ * border it is what is at the border. */
 typedef struct tvlm_budget_move {
     int32_t from, to;
     float map[6]; /* a, b, c, d, e, f */
 } tvlm_budget_move;
 
-/* How many floats so many places take. What each place has of luma comes first, and what is known of its tiles behind all
- * luma. */
+/* How many floats so many places take. The luma of all places comes first, then what is known of their tiles. */
 static inline size_t tvlm_budget_kept_floats(int32_t width, int32_t height, int32_t patch, int32_t places) {
     const size_t tiles = (size_t)((width + patch - 1) / patch) * (size_t)((height + patch - 1) / patch);
     return (size_t)places * (TVLM_BUDGET_LINE((size_t)width) * (size_t)height + tiles * TVLM_BUDGET_KNOWN) +
