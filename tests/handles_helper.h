@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handles_helper.h: lists of calls, each of which takes a handle and else nothing, made three times: with no
- * handle, while another thread has the device, and while nobody has it. It has the program's main, too.
+ * handles_helper.h: lists of calls that take a handle and else nothing. Each is made three times: with no handle,
+ * while another thread has the device, and while nobody has it. It has the program's main, too.
  */
 #ifndef TEST_HANDLES_HELPER_H
 #define TEST_HANDLES_HELPER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs.h: what an application does, in a few jobs with small sizes: one call after the other, of which any may
- * fail. test_allocations.c lets allocations fail, test_failures.c calls of OpenCL. A job can be done again with
+ * jobs.h: what an application does, in a few jobs with small sizes: one call after the other, and any of them
+ * may fail. test_allocations.c lets allocations fail, test_failures.c calls of OpenCL. A job can be done again with
  * what an earlier one, that failed, has left.
  */
 #ifndef TVLM_TESTS_JOBS_H

@@ -20,7 +20,7 @@
 
 static char job_path[300]; /* of the file that the job writes and reads */
 
-/* A picture in memory, of which the first bytes are kept. */
+/* A picture in memory. Its first bytes are kept. */
 static tvlm_status read_picture(const void *bytes, size_t size, uint8_t *kept) {
     tvlm_image *image = NULL;
     const tvlm_status status =
@@ -108,7 +108,7 @@ static tvlm_status write_scorer(results *r) {
     return TVLM_OK;
 }
 
-/* What is learnt, with numbers of which each is on its own axis. */
+/* What is learnt, with numbers that are each on an axis of their own. */
 static tvlm_status write_learnt(results *r) {
     static const float unit[4] = {1, 0, 0, 1};
     static const int32_t channels[2] = {TVLM_CHANNEL_R, TVLM_CHANNEL_EDGES};

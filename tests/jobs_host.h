@@ -482,7 +482,7 @@ static tvlm_status generate(objects *o, results *r) {
 
 /* ---- Images of different sizes ---- */
 
-/* A batch of which one image is resampled and one is black. */
+/* A batch in which one image is resampled and one is black. */
 static tvlm_status make_ragged(objects *o, results *r) {
     static const int32_t sizes[RAGGED][2] = {{STACK_WIDTH, STACK_HEIGHT}, {5, 17}, {1, 2}};
     static const tvlm_sample_point points[RAGGED_POINTS] = {{3.5f, 4.5f, 0.5f, 1},  {20.0f, 11.0f, 2.0f, 0},
@@ -512,7 +512,7 @@ static tvlm_status make_ragged(objects *o, results *r) {
 
 /* ---- Bytes ---- */
 
-/* Grids of bytes, of signed ones and of half, after a frame of which a part was replaced. */
+/* Grids of bytes, of signed ones and of half, after a part of a frame was replaced. */
 static tvlm_status keep_bytes(objects *o, results *r) {
     static const tvlm_sample_point points[2] = {{3.5f, 4.5f, 0.5f, 0}, {20.0f, 11.0f, 2.0f, 0}};
     const int32_t read[3] = {TVLM_CHANNEL_EDGE_X, TVLM_CHANNEL_SALIENCY, TVLM_CHANNEL_CLUSTER_ID};

@@ -149,8 +149,8 @@ void test_buffer_take(tvlm_device *device, tvlm_buffer **buffer, size_t bytes, v
 
 /*
  * A bundle of textures over one image of 97 x 61 pixels, the same at all levels on the device and on the
- * reference. They are grids as large as the image and coarser ones, some of which reach beyond it, with one
- * or two layers and 3 images. Components hold values of [low, high], or whole numbers below 2048 where they
+ * reference. They are grids as large as the image and coarser ones, with one or two layers and 3 images. Some
+ * reach beyond the image. Components hold values of [low, high], or whole numbers below 2048 where they
  * are identifiers.
  */
 typedef struct test_bundle {

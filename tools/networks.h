@@ -18,8 +18,8 @@ extern const option_specs network_specs;
  * its outputs. */
 int network_read(struct tool *tool, const char *path, tvlm_network **network, char names[NETWORK_NAMES]);
 
-/* Reads the network of a command that reads channels by the library's names. Refuses a network of which no
- * output is read. Also refuses a layout that reads an output which the network does not have, or for which
+/* Reads the network of a command that reads channels by the library's names. Refuses a network if none of
+ * its outputs is read. Also refuses a layout that reads an output which the network does not have, or for which
  * there is no network. */
 int network_read_for(struct tool *tool, const char *path, const char *layout, tvlm_network **network);
 

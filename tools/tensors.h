@@ -27,7 +27,7 @@ typedef struct export_pictures {
     int partly;          /* TOOL_PARTLY: the video is damaged behind these frames; else TOOL_DONE */
 } export_pictures;
 
-/* Loads files, each of which must be an image. `among_frames` says that they are frames of one video; the
+/* Loads files, which must all be images. `among_frames` says that they are frames of one video; the
  * error about a file that is no image then says so. */
 int export_pictures_load(struct tool *tool, char *const *paths, int count, bool among_frames,
                          export_pictures *pictures);

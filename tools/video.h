@@ -77,7 +77,7 @@ typedef struct video_session {
     questions questions;
     struct tvlm_select_params asks; /* what the options say, without weights and the scorer */
     video_gaze gaze;
-    char volume[2048]; /* the channels of which earlier frames are read; "": there are none */
+    char volume[2048]; /* the channels that are read of earlier frames; "": there are none */
     tvlm_scorer *scorer;
     tvlm_network *network; /* NULL: there is none */
     bool video;            /* whether frames come from a video; their files are then named by numbers */

@@ -105,8 +105,9 @@ typedef struct tvlm_device_info {
 } tvlm_device_info;
 
 /*
- * Which device is opened, and how. All zero means the first GPU, else the first CPU, else any OpenCL device. OpenCL is the library
- * that $TVLM_OPENCL names, else the one that the program is linked to, else the system's. It is loaded once.
+ * Which device is opened, and how. All zero means the first GPU, else the first CPU, else any OpenCL device.
+ * OpenCL is the library that $TVLM_OPENCL names, else the one that the program is linked to, else the system's.
+ * It is loaded once.
  */
 struct tvlm_device_params {
     /*

@@ -26,8 +26,10 @@
  *
  * *Text* is drawn in letters 8 pixels high times `scale`. A byte that is not printable ASCII is drawn as '?'.
  *
- * *Errors* of all functions, each with a line in the log: ARGUMENT (an argument is NULL that may not be, or is
- * outside the range that is given here), MEMORY (there is none, or a side of the picture would be above 32767 pixels).
+ * *Errors* of all functions, each with a line in the log:
+ *   - ARGUMENT: an argument is NULL that may not be, or is outside the range that is given here;
+ *   - MEMORY: there is none, or a side of the picture would be above 32767 pixels.
+ *
  * *Threads:* all functions are safe on any thread. Only tvlm_draw_channels uses a device (device.h).
  */
 #ifndef TEXTUREVLM_DRAW_H
@@ -45,7 +47,7 @@ extern "C" {
 
 /* What is drawn beside the positions or scores. All zero: no title, and no grid. */
 struct tvlm_draw_params {
-    /* A line below the image, of which as much is shown as there is room for; NULL: none. */
+    /* A line below the image, as much of it as there is room for; NULL: none. */
     const char *title;
 
     /* The grid of the candidates: how many cells it has, at most 2^24 along a side, and the sides of a cell in pixels

@@ -211,8 +211,8 @@ struct tvlm_export_params {
      * of tokens:
      *   - A share is one of each image's tokens, or crops. A share that comes to less than one of them is refused.
      *   - With a tolerance, each image of models that take tokens gets the fewest tokens whose predicted loss is at
-     *     most this share of what a thumbnail of one token loses. TVLM_EXPLICIT_ZERO: all tokens are taken, except those that
-     *     equal a token beside or above them.
+     *     most this share of what a thumbnail of one token loses. TVLM_EXPLICIT_ZERO: all tokens are taken,
+     *     except those that equal a token beside or above them.
      *   - Of models that take crops, a tolerance leaves out the crops in which the thumbnail loses least. What it loses
      *     in all of these together is at most this share of what a thumbnail of one 16 x 16 patch loses of the image.
      *     TVLM_EXPLICIT_ZERO: only crops in which the thumbnail loses nothing are left out.
@@ -277,8 +277,8 @@ struct tvlm_export_inputs {
     const struct tvlm_network *network;
     uint64_t reserved[3];
 };
-/* Sets the inputs of later runs; NULL means none. Errors: ARGUMENT. A run with a number of regions, or a network, that no
- * stack takes fails as tvlm_stack_create does. */
+/* Sets the inputs of later runs; NULL means none. Errors: ARGUMENT. A run fails as tvlm_stack_create does if no
+ * stack takes the number of regions or the network. */
 TVLM_API tvlm_status tvlm_export_set_inputs(tvlm_export *exported, const struct tvlm_export_inputs *inputs);
 
 /*
@@ -464,9 +464,9 @@ TVLM_API tvlm_status tvlm_prediction_shown(tvlm_prediction *prediction, int32_t 
                                            uint8_t *shown);
 
 /*
- * Keeps those n tokens of a picture, 0 .. columns * rows, of which most would be lost; of equal ones the first.
- * Blank ones, and those that repeat another, come last. kept[columns * rows] becomes 1 for each of them, else 0,
- * and *loss what the picture then loses. Either may be NULL. Errors: ARGUMENT.
+ * Keeps the n tokens of a picture, 0 .. columns * rows, whose absence would lose most; of equal ones the first.
+ * Blank ones, and those that repeat another, come last. kept[columns * rows] becomes 1 for each of them, else 0.
+ * *loss becomes what the picture then loses. Either may be NULL. Errors: ARGUMENT.
  */
 TVLM_API tvlm_status tvlm_prediction_keep(tvlm_prediction *prediction, int32_t index, int32_t n,
                                           uint8_t *kept, float *loss);

@@ -89,7 +89,7 @@ struct tvlm_grid_input {
  *   - a channel that cannot be handed in;
  *   - sizes, a number of channels or a stride that are out of their range;
  *   - with `cell`, an extent that differs from the image's by more than a cell;
- *   - a camera whose focal lengths are negative, or of which a number is not finite;
+ *   - a camera that has a negative focal length, or a number that is not finite;
  *   - a value that is not finite: the log names it by its number (row * columns + column) * channels + channel;
  *   - an identifier that is not a whole number, or more than 2049 different identifiers;
  *   - a vocab_id that the stack's format cannot hold;

@@ -11,9 +11,9 @@
  *         tvlm_image_destroy(&image);
  *     }
  *
- * Reading never trusts a file: whatever it holds, the answer is a result or an error, and an error comes with
- * one line in the log that names the file and what is wrong with it. Unless its comment says otherwise, a
- * function fails with
+ * Reading never trusts a file: whatever it holds, the answer is a result or an error. An error comes with one line
+ * in the log, which names the file and what is wrong with it. Unless its comment says otherwise, a function fails
+ * with
  *
  *   TVLM_ERROR_ARGUMENT     where an argument is NULL or outside the range that is given here,
  *   TVLM_ERROR_IO           where the file cannot be opened, read or written (missing, a full disk),
@@ -173,8 +173,8 @@ typedef struct tvlm_image_info {
 /*
  * Looks at a picture without decoding it. `bytes` are the first `size` bytes of its file; `whole` says that they
  * are all of it. For most files of JPEG, PNG, BMP, PPM, PGM and WebP, 64 KiB are enough. HEIF and AVIF need the
- * whole file, and so do JPEG and PNG where stb_image decodes them: its memory hangs on the size of the file, and `memory` is 0 until
- * the bytes are whole. `params` are those with which the picture will be loaded.
+ * whole file. So do JPEG and PNG where stb_image decodes them: its memory depends on the size of the file, and
+ * `memory` is 0 until the bytes are whole. `params` are those with which the picture will be loaded.
  *
  * If the bytes do not tell the size, the call succeeds with only `format` set in *info, and the rest 0. The
  * caller then hands in more bytes. If these were all, loading the picture writes a line that says what is wrong.
@@ -363,9 +363,9 @@ typedef struct tvlm_safetensors {
  * Reads all tensors. The caller owns *file, with everything in it, and releases it with
  * tvlm_safetensors_destroy.
  *
- * As the format's own library does, it insists that the tensors fill the data exactly, without gap or
- * overlap, that each has the bytes that its shape says, and that the header is UTF-8 and has 100 MB at most.
- * The format allows no key twice; a file that has one is refused.
+ * As the format's own library does, it insists on three things. The tensors fill the data exactly, without gap or
+ * overlap. Each has the bytes that its shape says. The header is UTF-8 and has 100 MB at most. The format allows
+ * no key twice; a file that has one is refused.
  */
 TVLM_API tvlm_status tvlm_safetensors_read(const char *path, const tvlm_log *log, tvlm_safetensors **file);
 

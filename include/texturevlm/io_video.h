@@ -176,18 +176,18 @@ TVLM_API tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int
                                             const struct tvlm_video_writer_params *params,
                                             tvlm_video_writer **writer);
 
-/* A part of the frames: from `left` and `top` to the pixels before `right` and `bottom`; and how much better, 0 to 1, or worse,
- * -1 to 0, it is to be than the rest. */
+/* A part of the frames: from `left` and `top` to the pixels before `right` and `bottom`. `quality` says how much
+ * better, 0 to 1, or worse, -1 to 0, it is to be than the rest. */
 typedef struct tvlm_video_region {
     int32_t left, top, right, bottom;
     float quality;
 } tvlm_video_region;
 
 /*
- * Spends more bits on some parts of the frames that are appended from now on. Where regions overlap the first one counts;
- * none, or a count of 0, treats all parts alike again. Regions are copied. They are FFmpeg's regions of interest
- * (AV_FRAME_DATA_REGIONS_OF_INTEREST), with the quality as the offset of the quantiser: x264 and VP9 heed them, other
- * encoders may not.
+ * Spends more bits on some parts of the frames that are appended from now on. Where regions overlap the first one
+ * counts. None, or a count of 0, treats all parts alike again. Regions are copied. They are FFmpeg's regions of
+ * interest (AV_FRAME_DATA_REGIONS_OF_INTEREST), with the quality as the offset of the quantiser. x264 and VP9 heed
+ * them, other encoders may not.
  *
  * Errors: TVLM_ERROR_ARGUMENT (NULL, a region that is empty or not within the frame, or a quality that is not within
  * -1 .. 1), TVLM_ERROR_MEMORY. The regions then stay as they were.

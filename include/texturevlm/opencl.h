@@ -123,9 +123,10 @@ typedef struct tvlm_opencl_frame {
  * Does what tvlm_stack_set_image does, with a frame on the device. When it returns, the kernels that read the
  * frame have been enqueued, but need not be done. A buffer of pixels that has the stack's size is read as it is.
  * Any other frame is converted on the device first, into memory of 12 bytes a pixel that the stack keeps.
- * Errors: those of tvlm_stack_set_image; ARGUMENT (memory of another kind, format, size or access, or too
- * small); UNSUPPORTED (a device without the extension that `sharing` names; a frame some hundred times larger
- * than the stack on a driver that ends long loops).
+ * Errors: those of tvlm_stack_set_image;
+ *   - ARGUMENT: memory of another kind, format, size or access, or too small;
+ *   - UNSUPPORTED: a device without the extension that `sharing` names; a frame some hundred times larger than the
+ *     stack on a driver that ends long loops.
  */
 TVLM_API tvlm_status tvlm_stack_set_frame_opencl(tvlm_stack *stack, int32_t index,
                                                  const tvlm_opencl_frame *frame);

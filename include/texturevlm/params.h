@@ -20,9 +20,9 @@
  * - Every struct that a caller fills, or gets by value, ends in `reserved` words, which are 0.
  * - A new member takes the place of the first of them, so that neither the struct's size nor the place of any
  *   older member changes. Its zero means what the library did before there was that member.
- * - The library refuses a struct whose reserved words are not 0, with ARGUMENT and a line that names the
- *   struct: either the program was compiled with a newer header and asks for what this library does not know,
- *   or it did not set the struct to zero before it filled it.
+ * - The library refuses a struct whose reserved words are not 0, with ARGUMENT and a line that names the struct.
+ *   Either the program was compiled with a newer header, and asks for what this library does not know. Or it did
+ *   not set the struct to zero before it filled it.
  * - What the library fills in for the caller has its reserved words set to 0.
  *
  * The lab (lab/) promises nothing of this: its structs are those of the library's own version.

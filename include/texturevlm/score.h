@@ -212,9 +212,9 @@ struct tvlm_scorer {
     /* How many outputs there are, 1 to 1 + TVLM_USER_PLANES_MAX; 0 means 1. */
     int32_t outputs;
 
-    /* A network (lab/network.h) in place of all other members, which must be 0 then. Its strides are 1, and it may have as many
-     * outputs as a scorer. Its inputs are read at the level of the candidates, and not at the network's own
-     * level. */
+    /* A network (lab/network.h) in place of all other members, which must be 0 then. Its strides are 1, and it may
+     * have as many outputs as a scorer. Its inputs are read at the level of the candidates, and not at the
+     * network's own level. */
     const struct tvlm_network *network;
 
     /*

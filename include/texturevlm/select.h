@@ -308,9 +308,9 @@ struct tvlm_budget_params {
      * Tiles of level 0 whose pixels equal those of the tile to their left or above them form a group. If the first
      * tile of a group is chosen, it shows all of them, and the others take no patch (tvlm_selection_duplicates).
      *
-     * TVLM_TOLERANCE_READABLE keeps what can be read in the image. With TVLM_EXPLICIT_ZERO nothing at all is lost: there
-     * is no thumbnail, and the positions are all tiles of level 0 except those that equal others. Any tolerance
-     * that would take as many patches has this answer, too.
+     * TVLM_TOLERANCE_READABLE keeps what can be read in the image. With TVLM_EXPLICIT_ZERO nothing at all is lost:
+     * there is no thumbnail, and the positions are all tiles of level 0 except those that equal others. Any
+     * tolerance that would take as many patches has this answer, too.
      */
     float tolerance;
     /*
@@ -322,9 +322,9 @@ struct tvlm_budget_params {
      *
      * TVLM_EXPLICIT_ZERO always means no emphasis.
      *
-     * However large it is, up to 1e15, the image stays in view: the emphasis is lowered as far as it takes for the squared
-     * error over the image to be predicted at most 0.9 dB above downsampling's. With a tolerance, and if all
-     * patches are taken, it is not lowered.
+     * However large it is, up to 1e15, the image stays in view. The emphasis is lowered until the squared error over
+     * the image is predicted to be at most 0.9 dB above downsampling's. With a tolerance, and if all patches are
+     * taken, it is not lowered.
      */
     float emphasis;
     /*

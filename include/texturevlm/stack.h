@@ -489,7 +489,7 @@ typedef struct tvlm_delta_report {
  * *What is taken whole*, as by tvlm_stack_set_image:
  *   - the first frame, and a frame after tvlm_stack_set_image;
  *   - a frame with another number of channels or another type;
- *   - a frame of which more than six tenths of the tiles changed, if the stack has one image. A batch that the
+ *   - a frame in which more than six tenths of the tiles changed, if the stack has one image. A batch that the
  *     device cannot hold at once is held in chunks; there it is the frame's chunk that must have one image.
  * Frames of another size than the stack's are resampled on the host first, and then compared.
  *

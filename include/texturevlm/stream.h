@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.h: takes in a video as a stream of frames, each of which keeps what it can from the one before.
+ * stream.h: takes in a video as a stream of frames. Each frame keeps what it can from the one before.
  *
  *     struct tvlm_stream_params params = {0};
  *     tvlm_stream_preset(TVLM_STREAM_MOVING, &params);
@@ -112,8 +112,8 @@ struct tvlm_advance_params {
     /* The standard deviation of a position's Gaussian in pixels of the working image, 0.1 to 1e6. 0 means
      * 24. */
     float sigma;
-    /* Where the confidence of the flow is below this, the flow does not count; >= 0. 0 means 0.5. TVLM_EXPLICIT_ZERO lets
-     * all flow count. */
+    /* Where the confidence of the flow is below this, the flow does not count; >= 0. 0 means 0.5.
+     * TVLM_EXPLICIT_ZERO lets all flow count. */
     float confidence;
     uint64_t reserved[4];
 };
@@ -178,9 +178,8 @@ TVLM_API tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index);
  * *How far it finds motion.* The coarsest level has 24 to 47 texels along its longer side, and a patch of 8
  * must find its place there from rest, in twelve steps.
  *
- *   - Where the whole picture moves, in photos of 640 x 480, the flow of this share of the pixels is found to
- *     within 2 pixels: 99 % for motion by a twentieth of the longer side, 84 % by a tenth, 73 % by an eighth,
- *     20 % by a fifth.
+ *   - Where the whole picture moves by a twentieth of the longer side, in photos of 640 x 480, the flow of 99 % of
+ *     the pixels is found to within 2 pixels. It is 84 % by a tenth, 73 % by an eighth, and 20 % by a fifth.
  *   - An object that moves over other ground is found if it moves by up to two fifths of its own side. Squares of
  *     80 pixels that move by 32, and of 160 that move by 64, are found at 89 to 98 % of their pixels. Where object
  *     and ground have nothing but fine texture, it is found if it moves by up to a fifth of its side.
@@ -294,8 +293,8 @@ struct tvlm_stream_params {
     bool whole;
     /*
      * How delta updates are made. If all is zero, the result is bit for bit the same as if the frame were taken
-     * whole, with one exception: in a frame in which nothing at all changes, regions stay as they are, and do not
-     * go on settling. A frame with little change is cheap only if the shares of these parameters are set
+     * whole. There is one exception: if nothing at all changes in a frame, regions stay as they are, and do not go
+     * on settling. A frame with little change is cheap only if the shares of these parameters are set
      * (stack.h).
      */
     struct tvlm_update_params update;

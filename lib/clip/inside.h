@@ -86,7 +86,7 @@ struct tvlm_clip {
     tvlm_budget_grid grids[CLIP_THUMBNAILS_MAX];
     tvlm_budget_size sizes[CLIP_KINDS_MAX];
 
-    /* The last frames, of which tokens are still to be made. Frame n is in stack n % stack_count. */
+    /* The last frames. Tokens are still to be made of them. Frame n is in stack n % stack_count. */
     tvlm_stack **stacks;
     int32_t stack_count;
     tvlm_budget_kept
@@ -125,7 +125,7 @@ struct tvlm_clip {
     int32_t told_count;
 };
 
-/* How many slots the frames that came are, the last of which may lack frames. */
+/* How many slots the frames that came are. The last slot may lack frames. */
 static inline int32_t clip_slot_count(const tvlm_clip *clip) {
     return (clip->frames + clip->temporal - 1) / clip->temporal;
 }
@@ -221,9 +221,9 @@ clip_map tvlm_clip_motion_of(const tvlm_clip *clip, int32_t slot);
 /* ---- table.c ---- */
 
 /*
- * Works out what tokens lose in the slots of a window, of which there are `slots`: fills in losses->lost and shares it
- * with what is shown already, if the window is not the first. The share `detail` of the loss is detail that cannot be read; of
- * 0, what moves counts no more than the rest. *whole becomes what a thumbnail of one patch in each slot loses, weighed in the
+ * Works out what tokens lose in the `slots` slots of a window: fills in losses->lost and shares it with what is shown
+ * already, if the window is not the first. The share `detail` of the loss is detail that cannot be read. If it is 0,
+ * what moves counts no more than the rest. *whole becomes what a thumbnail of one patch in each slot loses, weighed in the
  * same way. The caller frees losses->lost.
  */
 tvlm_status tvlm_clip_weigh(tvlm_clip *clip, int32_t slots, double detail, clip_losses *losses,

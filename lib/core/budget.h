@@ -18,7 +18,7 @@
  *
  *   - the first source place, a whole number;
  *   - how many source places there are, a whole number;
- *   - `taps` weights, of which the unused ones are 0.
+ *   - `taps` weights; the unused ones are 0.
  */
 typedef struct tvlm_budget_axis {
     int32_t offset, taps;

@@ -16,7 +16,7 @@
  *
  *   - the first source place;
  *   - how many source places there are;
- *   - `taps` weights in units of 2^-TVLM_RESIZE_BITS (constants.h), of which the unused ones are 0.
+ *   - `taps` weights in units of 2^-TVLM_RESIZE_BITS (constants.h); the unused ones are 0.
  */
 typedef struct tvlm_resize_axis {
     int32_t size;

@@ -210,7 +210,7 @@ tvlm_status tvlm_export_oversee(tvlm_export *export, const tvlm_image *image,
  * crops.c:
  * - tvlm_export_cut finds the crops of an image, and the image's place on them.
  * - tvlm_export_has_thumbnail returns whether there is a thumbnail beside the crops.
- * - tvlm_export_crop makes the thumbnail, and selects the crops of which the thumbnail loses most. The full
+ * - tvlm_export_crop makes the thumbnail, and selects the crops in which the thumbnail loses most. The full
  *   picture must have been processed.
  */
 tvlm_status tvlm_export_cut(const tvlm_export *export, const tvlm_image *image, export_picture *picture);

@@ -25,8 +25,8 @@ enum { TVLM_REPEATS_LEFT = 1, TVLM_REPEATS_ABOVE = 2 };
  * image does not have. */
 enum { TVLM_REPEATED_PIXELS = 4 };
 
-/* Makes what the function below needs, once for an image: rgba[height * width * 4], of which all four numbers
- * are compared. It does not need `rgba` afterwards. To be freed in either case. False: no memory. */
+/* Makes what the function below needs, once for an image: rgba[height * width * 4]. All four numbers are
+ * compared. It does not need `rgba` afterwards. To be freed in either case. False: no memory. */
 bool tvlm_repeated_make(const float *rgba, int32_t width, int32_t height, tvlm_repeated *repeated);
 
 static inline void tvlm_repeated_free(tvlm_repeated *repeated) {

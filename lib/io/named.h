@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * named.h: what readers of weights have in common: lines about a file begin with its path, and the metadata
- * are compared with the tensors, of which they repeat some facts.
+ * named.h: what readers of weights have in common. Lines about a file begin with its path. The metadata repeat
+ * some facts of the tensors, and are compared with them.
  */
 #ifndef TVLM_IO_NAMED_H
 #define TVLM_IO_NAMED_H

@@ -16,7 +16,7 @@
 #define TVLM_IO_ORDER_OF_FILES 1
 #endif
 
-/* Turns elements round that were read from a file: `size` bytes, of which each element has `element`. */
+/* Turns elements round that were read from a file: `size` bytes, in elements of `element` bytes. */
 void tvlm_io_from_file(void *data, size_t size, size_t element);
 
 /* Writes elements as files have them. */

@@ -244,8 +244,9 @@ void tvlm_opencl_close(opencl_device *device);
 /* gemm.c: lets CLBlast forget its programs, if the device has used it. */
 void tvlm_opencl_gemm_close(opencl_device *device);
 
-/* storage.c: the version of OpenCL that a device has, as 30 for 3.0; 0: it does not say. The platform's may be a newer one, of which
- * the device has nothing. And the version of OpenCL C that the kernels of a storage need, as -cl-std takes it. */
+/* storage.c: the version of OpenCL that a device has, as 30 for 3.0; 0: it does not say. The platform may have a newer
+ * version, and the device nothing of it. And the version of OpenCL C that the kernels of a storage need, as -cl-std
+ * takes it. */
 int32_t tvlm_opencl_version(const tvlm_device_info *info);
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);
 

@@ -87,7 +87,7 @@ extern void *tvlm_opencl_library;
  * platform.c held. */
 bool tvlm_opencl_load(void);
 
-/* The library that $TVLM_OPENCL names, in place of which no other one is taken; NULL: none. */
+/* The library that $TVLM_OPENCL names; NULL: none. If it is named, no other one is taken. */
 const char *tvlm_opencl_named(void);
 
 #ifndef TVLM_OPENCL_OWN_NAMES

@@ -22,8 +22,9 @@ typedef struct opencl_strip {
 /* The whole image. It needs no table, and the plan's own pictures are its pictures. */
 opencl_strip tvlm_opencl_strip_whole(const tvlm_texture *source, const tvlm_budget_plan *plan);
 
-/* The strip with these rows of tiles, whose last ones may lie beyond the image. Where `pictures` is not NULL, it becomes the strip's
- * pictures, of which each makes the rows that the strip needs; it has room for plan->count. The plan's table is read. */
+/* The strip with these rows of tiles, whose last ones may lie beyond the image. Where `pictures` is not NULL, it
+ * becomes the strip's pictures, each with the rows that the strip needs. It has room for plan->count. The plan's table
+ * is read. */
 opencl_strip tvlm_opencl_strip_at(const tvlm_texture *source, const tvlm_budget_plan *plan, int32_t tile,
                                   int32_t tiles, tvlm_budget_picture *pictures);
 
@@ -37,7 +38,7 @@ typedef struct opencl_strips {
  * one strip does, that is the whole image, and the plan's table is not read. */
 opencl_strips tvlm_opencl_strips(const tvlm_texture *source, const tvlm_budget_plan *plan, size_t floats);
 
-/* The rows of level n of which a strip has the luma. */
+/* The rows of level n whose luma a strip has. */
 tvlm_budget_rows tvlm_opencl_strip_rows(const tvlm_texture *source, const opencl_strip *strip, int32_t level);
 
 #endif

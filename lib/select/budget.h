@@ -216,7 +216,7 @@ tvlm_status tvlm_budget_itemise(const tvlm_budget *budget, tvlm_budget_answer *a
 double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]);
 
 /* Finds the weights with which the two parts of `whole`, a loss, count as they should: its detail counts
- * `detail`, and its squared error the rest of 1. A part of which nothing is lost has the weight 0. */
+ * `detail`, and its squared error the rest of 1. A part that loses nothing has the weight 0. */
 void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double detail,
                              double weights[TVLM_BUDGET_PARTS]);
 

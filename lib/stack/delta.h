@@ -100,7 +100,7 @@ static inline bool tvlm_delta_is_whole(const tvlm_delta_plan *plan) {
 /* Checks the parameters. It fails with ARGUMENT, and a line that names the one that is wrong. */
 tvlm_status tvlm_delta_check_params(const tvlm_log *log, const struct tvlm_update_params *params);
 
-/* Begins a plan for a frame of which nothing is known yet. The plan has the parameters (NULL: all defaults),
+/* Begins a plan for a frame. Nothing is known of the frame yet. The plan has the parameters (NULL: all defaults),
  * and none of its tiles has changed. */
 tvlm_status tvlm_delta_plan_begin(tvlm_stack *stack, int32_t index, const struct tvlm_update_params *params,
                                   tvlm_delta_plan *plan);

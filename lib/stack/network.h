@@ -24,8 +24,8 @@ tvlm_texture tvlm_stack_learned_shape(const tvlm_stack *stack, int32_t images, i
  * the network's outputs if the network reads one of these grids. */
 tvlm_grid_mask tvlm_stack_dependents(const tvlm_stack *stack, tvlm_grid_mask grids);
 
-/* Does what tvlm_layout_parse does, but also knows the names of a network's outputs (names.c), of which there
- * may be none. */
+/* Does what tvlm_layout_parse does, but also knows the names of a network's outputs (names.c). There may
+ * be none. */
 tvlm_status tvlm_learned_parse(const tvlm_learned *learned, const char *text, const tvlm_log *log,
                                int32_t capacity, int32_t *channels, int32_t *count);
 

@@ -41,7 +41,7 @@ typedef struct stream_carried {
 /* What the host wants to know of a frame, which is read back at once. Members of type size_t, except
  * `capacity`, are places in the buffer, counted in floats. */
 typedef struct stream_gather {
-    /* The buffer on the device. It begins with the thumbnail's texels of four floats, of which the first is
+    /* The buffer on the device. It begins with the thumbnail's texels of four floats. The first is
      * luma. */
     tvlm_buffer *buffer;
     /* The host's copy of the buffer. */

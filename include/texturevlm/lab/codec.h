@@ -133,7 +133,7 @@ TVLM_API void tvlm_codec_free_scorer(tvlm_scorer **folded);
  *     for (each image) tvlm_codec_trainer_add(trainer, stack, 0);
  *     tvlm_codec_trainer_finish(trainer, &codec);
  *
- * The codec is the principal component analysis of the channels, each of which was divided by its standard
+ * The codec is the principal component analysis of the channels. First each channel is divided by its standard
  * deviation and multiplied by its weight. So the loss is counted in deviations, and every channel counts the same
  * unless there are weights. The codes keep the scores of the given scorers exactly: the directions of these
  * scorers come first, and the principal components of the rest follow.

@@ -12,9 +12,9 @@
  *     tvlm_foveated_place(640, 480, 100, 16, tvlm_foveated_params(.fixations = fixation, .fixation_count = 1), NULL,
  *                         100, positions, &count);
  *
- * The density of positions follows the eye's cortical magnification, M(e) = M0 / (e + e0) (Schwartz 1977),
- * with e the distance from the nearest fixation: positions per area are proportional to M^2, and the side of
- * the square that a position stands for is proportional to e + e0. M0 is solved for, so that exactly K
+ * The density of positions follows the eye's cortical magnification, M(e) = M0 / (e + e0) (Schwartz 1977). There e
+ * is the distance from the nearest fixation. Positions per area are proportional to M^2. The side of the square
+ * that a position stands for is proportional to e + e0. M0 is solved for, so that exactly K
  * positions come out.
  *
  * This header is of the lab: it may change in any version.
@@ -38,9 +38,10 @@ extern "C" {
  * - Where e0 would make the squares at the fixation smaller than a patch, it is raised until they are not, since
  *   level 0 has the finest detail there is.
  *
- * `positions` has room for `capacity` of them, at least K, and *count becomes K. x, y, size and level are set, in the pixels of width x height. The score is 0, and the
- * cell is -1, -1. The order is that of the arrangement, outwards from the fixations. A position may lie on the
- * image's far border where squares are wider than the image. `params` and `log` may be NULL.
+ * `positions` has room for `capacity` of them, at least K, and *count becomes K. x, y, size and level are set, in the
+ * pixels of width x height. The score is 0, and the cell is -1, -1. The order is that of the arrangement, outwards
+ * from the fixations. A position may lie on the image's far border where squares are wider than the image. `params`
+ * and `log` may be NULL.
  *
  * *Cover.* The squares cover at least 95 % of the image, and at most 25 % of it twice. At K = 273 it is 98 % and
  * 20 % on average (bench/foveated.py). That holds from K = 5 on, for sides up to 20 : 1; a few of a thousand

@@ -21,8 +21,8 @@
  * grouped by the squares of a selection and not by pairs that are alike.
  *
  * The means are read from the mip levels of the features, as far up as both sides of their grid can be halved
- * evenly: a square of 4 x 4 tokens that begins at a multiple of its side is one texel. If the levels are not means
- * (tvlm_stack_set_reduce), each token is read by itself.
+ * evenly. There a square of 4 x 4 tokens that begins at a multiple of its side is one texel. If the levels are not
+ * means (tvlm_stack_set_reduce), each token is read by itself.
  *
  * This header is of the lab: it may change in any version.
  */
