@@ -3,6 +3,9 @@
  * ragged.h: ragged textures (struct tvlm_texture), image by image. Each image has the shape that it would
  * have alone. In plain memory images lie one behind the other, and each has all its levels as an image that
  * is alone has them.
+ *
+ * This is not of the lab: stacks of images of several sizes (tvlm_stack_params.sizes) are of the core, and share
+ * the registry, the textures and the levels with all other stacks.
  */
 #ifndef TVLM_CORE_RAGGED_H
 #define TVLM_CORE_RAGGED_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select/overview.h: a coarse regular grid of squares over the whole image, which takes a share of the
- * positions.
+ * positions. It is not of the lab, since it is an option of tvlm_select (tvlm_best_params.overview) and of
+ * exports.
  */
 #ifndef TVLM_SELECT_OVERVIEW_H
 #define TVLM_SELECT_OVERVIEW_H
