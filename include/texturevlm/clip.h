@@ -95,7 +95,7 @@ struct tvlm_clip_params {
     /* How many bytes of memory the clip may take, the host's and the device's together. With less memory windows are
      * shorter, down to 8 slots. 0: 1 GiB. */
     uint64_t memory;
-    /* By how much more a tile counts that moves in a picture that is mostly still, 0 to 1000. The loss of a tile is
+    /* How much more a tile counts if it moves in a picture that is mostly still, 0 to 1000. The loss of a tile is
      * multiplied by 1 + emphasis * m (1 - M)^2. There m is 0 .. 1: it is 1/2 if the tile differs from the frame
      * before by 8 of 255 levels. M is the mean of m over all tiles. 0 lets the default stand; TVLM_EXPLICIT_ZERO: no
      * more. */

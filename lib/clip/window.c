@@ -47,8 +47,7 @@ static bool spend_by_error(const clip_losses *errors, int32_t most, const clip_c
 }
 
 /*
- * Sees to it that a choice has no larger squared error than the best downsampling. It may
- * have one for two reasons:
+ * Sees to it that a choice has no larger squared error than the best downsampling. It may have one for two reasons:
  *   - The loss is half detail, and a choice may show more detail although its error is larger.
  *   - What comes across the sides of tiles is not in the table. It counts where all else is nearly right.
  * `losses` is the table by which the choice was made.

@@ -26,7 +26,7 @@ static int32_t count_of(input *from, int32_t most) {
     return byte < 224 ? byte % (most + 1) : wrong[byte % 4];
 }
 
-/* A number, for which nothing is read. */
+/* A number that does not say how much is read. */
 static int32_t any_int(input *from) {
     static const int32_t known[] = {-1,   INT32_MAX, INT32_MIN, 255,   256,   257,
                                     2048, 2049,      4096,      65535, 65536, 1 << 20};
