@@ -365,7 +365,8 @@ typedef struct equations {
 HELPER equations own_equations(global float *systems, int direction) {
     const int group =
         (direction * (int)get_num_groups(1) + TILE_Y / TILE_H) * (int)get_num_groups(0) + TILE_X / TILE_W;
-    global float *const own = systems + group * SYSTEM_PLANES * BORDERED(BORDER);
+    /* Tiles overlap, so that all equations of a large image are more floats than an int counts. */
+    global float *const own = systems + (size_t)group * (SYSTEM_PLANES * BORDERED(BORDER));
     const equations e = {own,
                          own + BORDERED(BORDER),
                          own + 2 * BORDERED(BORDER),

@@ -295,6 +295,15 @@ static void test_lists(void **state) {
     assert_int_equal(driver.arguments[4].bytes[0], 0);
     assert_int_equal(RUN(one), TVLM_OK);
     assert_int_equal(driver.written, written + 3);
+    /* Where a list cannot be sent, the device may have none of the others, either: they are sent anew. */
+    opencl_region three = one;
+    three.parts[0].reach = 2;
+    driver.write_error = CL_OUT_OF_RESOURCES;
+    assert_int_not_equal(RUN(three), TVLM_OK);
+    driver.write_error = CL_SUCCESS;
+    const int before = driver.written;
+    assert_int_equal(RUN(one), TVLM_OK);
+    assert_int_equal(driver.written, before + 1);
 #undef RUN
     close_device(&device);
     assert_null(device.regions);

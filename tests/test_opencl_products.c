@@ -57,6 +57,7 @@ static void test_products(void **state) {
     device.tuning.gemm_run = 0, device.clblast_asked = true; /* and was not found */
     assert_int_equal(tvlm_opencl_gemm(&device.base, &gemm), TVLM_OK);
     expect_size(5, 5, 2, 0); /* runs of 4 */
+    assert_non_null(strstr(driver.options, "-DRUN=4"));
     expect_matrix(0, &a, 3, 1, 140);
     expect_matrix(5, &c, 7, 160, 1);
     gemm.m = 64, gemm.n = 32, gemm.k = 128; /* whole panels, lines and runs */
@@ -115,6 +116,13 @@ static void test_products_by_library(void **state) {
     assert_true(driver.copied == 1 && driver.read == 2 && driver.created == driver.released + 3);
     assert_int_equal(tvlm_opencl_gemm(&device.base, &gemm), TVLM_OK);
     assert_true(library.calls == 2 && driver.launched == 2 && driver.copied == 1);
+    /* Where there is no memory to make both, a new shape is made by our own kernels. */
+    const tvlm_gemm other = {3,  6,  5,  true, false, &a.base, &b.base, &b.base,
+                             10, 20, 30, 40,   50,    60,      2.0f,    0.5f};
+    driver.create_error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    assert_int_equal(tvlm_opencl_gemm(&device.base, &other), TVLM_OK);
+    assert_true(library.calls == 2 && driver.launched == 4 && driver.copied == 1);
+    driver.create_error = CL_SUCCESS;
     library.code = CLBlastTempBufferAllocFailure;
     refused(tvlm_opencl_gemm(&device.base, &gemm), TVLM_ERROR_DEVICE_MEMORY, "3 x 5 by 5 x 7");
     library.code = CLBlastOpenCLOutOfResources;
@@ -126,7 +134,7 @@ static void test_products_by_library(void **state) {
     refused(tvlm_opencl_gemm(&device.base, &gemm), TVLM_ERROR_LOST, "CLBlast");
     device.tuning.gemm_run = 1;
     assert_int_equal(tvlm_opencl_gemm(&device.base, &gemm), TVLM_OK);
-    assert_true(library.calls == 6 && driver.launched == 4);
+    assert_true(library.calls == 6 && driver.launched == 6);
     assert_int_equal(library.cleared, 0);
     tvlm_opencl_gemm_close(&device);
     assert_int_equal(library.cleared, 1);

@@ -103,6 +103,28 @@ static void test_full(void **state) {
     assert_true(recovered > 0);
 }
 
+/* Buffers that are no textures, which levels and regions need, leave no more kept than was once in use, either. */
+static void test_scratch(void **state) {
+    (void)state;
+    tvlm_device *device = opened(TVLM_STORAGE_BUFFER, true);
+    uint64_t seed = 1;
+    uint8_t *pixels = test_random_pixels(&seed, 600, 600, 3);
+    const tvlm_image image = u8_image(pixels, 600, 600, 3);
+    static const char *const layouts[] = {"edge_x,laplacian,edges", "cluster_id", "distance,text"};
+    for (int i = 0; i < 3; ++i) {
+        tvlm_stack *stack = NULL;
+        if (tvlm_stack_create(device, tvlm_stack_params(.layout = layouts[i], .width = 600, .height = 600),
+                              &stack) != TVLM_OK)
+            fail_msg("%s", test_last_log());
+        assert_int_equal(tvlm_stack_set_image(stack, 0, &image), TVLM_OK);
+        assert_int_equal(tvlm_stack_make_all(stack), TVLM_OK);
+        assert_true(device->held + spares_of(device)->bytes <= device->held_most);
+        tvlm_stack_destroy(&stack);
+    }
+    free(pixels);
+    tvlm_device_destroy(&device);
+}
+
 /* The application may have a texture still: its memory is nobody else's. */
 static void test_handed_out(void **state) {
     static float scores[CELLS_MAX];
@@ -122,10 +144,8 @@ static void test_handed_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_storages),
-        cmocka_unit_test(test_smaller),
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_handed_out),
+        cmocka_unit_test(test_storages), cmocka_unit_test(test_smaller),    cmocka_unit_test(test_full),
+        cmocka_unit_test(test_scratch),  cmocka_unit_test(test_handed_out),
     };
     tvlm_device_info infos[8];
     int32_t count = 0;

@@ -327,8 +327,8 @@ tvlm_status tvlm_opencl_wrap(opencl_device *device, cl_mem memory, bool written,
                              tvlm_buffer **buffer);
 /* share.c: enqueue that memory is acquired from another interface, by one of the extensions that planes name,
  * and that it is given back. */
-tvlm_status tvlm_opencl_share(const opencl_device *device, const char *extension, opencl_buffer *buffer);
-void tvlm_opencl_unshare(const opencl_device *device, opencl_buffer *buffer);
+tvlm_status tvlm_opencl_share(opencl_device *device, const char *extension, opencl_buffer *buffer);
+void tvlm_opencl_unshare(opencl_device *device, opencl_buffer *buffer);
 /* buffer.c: writes to memory. `host` may be reused when it returns. Writes of up to STAGE_BYTES do not wait;
  * nor do larger ones on a GPU, as long as earlier writes are on their way. */
 tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,

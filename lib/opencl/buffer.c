@@ -13,7 +13,7 @@ tvlm_status tvlm_opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buff
     opencl_buffer *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a buffer");
     made->base.bytes = bytes;
-    made->memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, NULL, &error);
+    made->memory = tvlm_opencl_new_buffer(device, bytes > 0 ? bytes : 1, &error);
     if (error != CL_SUCCESS) {
         free(made);
         tvlm_log_message(&base->log, TVLM_LOG_INFO, "a buffer of %zu bytes cannot be had", bytes);
@@ -285,7 +285,7 @@ tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, 
     cl_int error = CL_SUCCESS;
     if (device->scratch_bytes[which] < bytes) {
         /* OpenCL frees the old memory when the kernels that use it are done. */
-        const cl_mem grown = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+        const cl_mem grown = tvlm_opencl_new_buffer(device, bytes, &error);
         if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "scratch memory");
         tvlm_device_takes(&device->base, bytes);
         tvlm_device_gives(&device->base, device->scratch_bytes[which]);

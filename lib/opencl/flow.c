@@ -49,6 +49,12 @@ typedef struct refine_plan {
     size_t groups[2], bordered;
 } refine_plan;
 
+/* How many tiles of flow_refine a level has. Coarse levels are refined in both directions, and the levels behind
+ * the one of the backward flow in one. */
+static size_t tiles_of(const refine_plan *plan, int32_t directions) {
+    return (size_t)directions * plan->groups[0] * plan->groups[1];
+}
+
 /* The tile with its border, four floats for each of its texels, must fit local memory. */
 static refine_plan plan_refine(const opencl_device *device, cl_int4 level) {
     const bool large = is_cpu(device) && device->base.info.local_bytes >= 6 * LOCAL_BYTES_LEAST;
@@ -68,15 +74,20 @@ static tvlm_status reserve(flow_job *job) {
     const cl_int4 finest = job->levels[job->args->finest];
     const cl_int2 patches = patches_of(finest);
     const size_t real = sizeof(cl_float);
-    const refine_plan plan = plan_refine(job->device, finest);
-    const size_t groups = 2 * plan.groups[0] * plan.groups[1];
+    const int32_t back = tvlm_flow_back_level(job->args);
+    const refine_plan last = plan_refine(job->device, finest),
+                      both = plan_refine(job->device, job->levels[back]);
+    const size_t here = tiles_of(&last, back == job->args->finest ? 2 : 1), there = tiles_of(&both, 2);
+    const size_t groups = here > there ? here : there;
     opencl_device *device = job->device;
-    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, 2 * (size_t)job->total * real, &job->planes));
+    /* On CPUs, flow_densify reads whole groups of rows: up to two behind the border of the last level. */
+    const size_t behind = 2 * (size_t)job->levels[job->args->coarsest].s[2] + 16;
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, (2 * (size_t)job->total + behind) * real, &job->planes));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, 4 * (size_t)patches.s[0] * (size_t)patches.s[1] * real,
                                  &job->patches));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, 2 * (size_t)job->half * real, &job->flows[0]));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_D, 2 * (size_t)job->half * real, &job->flows[1]));
-    return tvlm_opencl_scratch(device, SCRATCH_E, groups * SYSTEM_PLANES * plan.bordered * real,
+    return tvlm_opencl_scratch(device, SCRATCH_E, groups * SYSTEM_PLANES * last.bordered * real,
                                &job->systems);
 }
 

@@ -62,6 +62,7 @@ static tvlm_status by_library(opencl_device *device, const tvlm_gemm *gemm) {
         ((opencl_buffer *)gemm->c)->memory, gemm->c_offset, (size_t)gemm->ldc, &device->queue, NULL);
     cl_int finish;
     const bool memory = code == CLBlastTempBufferAllocFailure || code == CLBlastOpenCLOutOfResources;
+    device->unsent = true;
     if (code == CLBlastSuccess) return TVLM_OK;
     if (tvlm_opencl_is_lost(&device->base, &finish))
         return tvlm_opencl_fail(&device->base, finish, "CLBlast");
@@ -140,7 +141,7 @@ static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
     TVLM_TRY(
         tvlm_opencl_scratch(device, SCRATCH_A, columns * PANEL * (size_t)gemm->k * sizeof(float), &panels));
     TVLM_TRY(pack(device, &b, gemm->k, n, panels));
-    TVLM_TRY(tvlm_opencl_call_begin(device, "gemm.cl", "gemm", TVLM_FORMAT_F32, "", &call));
+    TVLM_TRY(begin(device, "gemm", &call));
     pass_matrix(&call, &a);
     tvlm_opencl_call_memory(&call, panels);
     pass_matrix(&call, &c);
@@ -237,16 +238,12 @@ static tvlm_status copy(opencl_device *device, tvlm_buffer *from, size_t from_of
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueCopyBuffer");
 }
 
-/* A product by CLBlast, or our own where CLBlast's is wrong. It is never asked again then. */
-static tvlm_status by_both(opencl_device *device, const tvlm_gemm *gemm, const opencl_product *product) {
-    const size_t count = (size_t)(gemm->m - 1) * (size_t)gemm->ldc + (size_t)gemm->n;
-    float *const values = tvlm_allocate(2 * count, sizeof *values);
-    tvlm_buffer *own = NULL;
+/* Makes a product in c by CLBlast and, beside it, by our own kernels, and keeps what is right. `own` and `values` have
+ * room for c, and for c twice. */
+static tvlm_status take_right(opencl_device *device, const tvlm_gemm *gemm, const opencl_product *product,
+                              tvlm_buffer *own, size_t count, float *values) {
     bool right = true;
-    if (values == NULL)
-        return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a product of matrices");
-    tvlm_status status = tvlm_opencl_buffer_create(&device->base, count * sizeof *values, &own);
-    if (status == TVLM_OK) status = copy(device, gemm->c, gemm->c_offset, own, 0, count);
+    tvlm_status status = copy(device, gemm->c, gemm->c_offset, own, 0, count);
     if (status == TVLM_OK) status = make_both(device, gemm, own, count, values, &right);
     if (status == TVLM_OK && right) remember(device, product);
     if (status == TVLM_OK && !right) {
@@ -257,7 +254,26 @@ static tvlm_status by_both(opencl_device *device, const tvlm_gemm *gemm, const o
         device->clblast_sgemm = NULL;
         status = copy(device, own, 0, gemm->c, gemm->c_offset, count);
     }
-    tvlm_opencl_buffer_destroy(&device->base, &own);
+    return status;
+}
+
+/* A product by CLBlast, or our own where CLBlast's is wrong: it is never asked again then. Where there is no memory to
+ * make both, it is our own, too. */
+static tvlm_status by_both(opencl_device *device, const tvlm_gemm *gemm, const opencl_product *product) {
+    const size_t count = (size_t)(gemm->m - 1) * (size_t)gemm->ldc + (size_t)gemm->n,
+                 bytes = count * sizeof(float);
+    float *const values = tvlm_allocate(2 * count, sizeof *values);
+    opencl_buffer own = {.base = {.bytes = bytes}};
+    cl_int error = CL_SUCCESS;
+    if (values != NULL) own.memory = tvlm_opencl_new_buffer(device, bytes, &error);
+    if (values == NULL || error != CL_SUCCESS) {
+        free(values);
+        return by_panels(device, gemm);
+    }
+    tvlm_device_takes(&device->base, bytes);
+    const tvlm_status status = take_right(device, gemm, product, &own.base, count, values);
+    tvlm_device_gives(&device->base, bytes);
+    tvlm_opencl_release(device, own.memory);
     free(values);
     return status;
 }

@@ -309,7 +309,7 @@ static tvlm_status make_carry(opencl_device *device, opencl_texture *texture, bo
     cl_int error = CL_SUCCESS;
     if (texture->carry != NULL && texture->carry_first == first) return TVLM_OK;
     drop_carry(device, texture);
-    texture->carry = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes > 0 ? bytes : 16, NULL, &error);
+    texture->carry = tvlm_opencl_new_buffer(device, bytes > 0 ? bytes : 16, &error);
     if (error != CL_SUCCESS) {
         texture->carry = NULL;
         return tvlm_opencl_fail(&device->base, error, "clCreateBuffer (levels)");

@@ -229,6 +229,13 @@ static tvlm_status turn(opencl_device *device, const tvlm_tiles *tiles) {
     return regions->entry_count > 0 ? send(device, 0) : TVLM_OK;
 }
 
+/* Drops all lists: after a failure, the device may not have them. No tiles have the serial 0. */
+static void forget(struct tvlm_opencl_regions *regions) {
+    regions->serial = 0;
+    regions->count = 0;
+    regions->entry_count = 0;
+}
+
 static tvlm_status find(opencl_device *device, const tvlm_tiles *tiles, const opencl_region *region,
                         region_list **list) {
     if (device->regions == NULL) {
@@ -239,9 +246,7 @@ static tvlm_status find(opencl_device *device, const tvlm_tiles *tiles, const op
     if (regions->serial != tiles->serial) {
         const tvlm_status status = turn(device, tiles);
         if (status != TVLM_OK) {
-            /* No tiles have this serial. */
-            regions->serial = 0;
-            regions->count = 0;
+            forget(regions);
             return status;
         }
     }
@@ -256,10 +261,13 @@ static tvlm_status find(opencl_device *device, const tvlm_tiles *tiles, const op
     *list = &regions->lists[regions->count];
     **list = (region_list){.region = *region, .used = true};
     const size_t before = regions->entry_count;
-    TVLM_TRY(make_list(device, tiles, *list));
-    TVLM_TRY(send(device, before));
-    ++regions->count;
-    return TVLM_OK;
+    tvlm_status status = make_list(device, tiles, *list);
+    if (status == TVLM_OK) status = send(device, before);
+    if (status == TVLM_OK)
+        ++regions->count;
+    else
+        forget(regions);
+    return status;
 }
 
 /* Halves a side of all blocks, their height or their width, where all of them are even. */

@@ -20,7 +20,7 @@ static const struct {
 };
 
 /* Enqueues that the memory goes over to OpenCL, or back to the other interface. */
-static tvlm_status enqueue_share(const opencl_device *device, int32_t which, bool acquire, cl_mem memory) {
+static tvlm_status enqueue_share(opencl_device *device, int32_t which, bool acquire, cl_mem memory) {
     const char *name = shares[which].functions[acquire];
     void *const symbol = clGetExtensionFunctionAddressForPlatform(device->platform, name);
     share_function function;
@@ -33,10 +33,11 @@ static tvlm_status enqueue_share(const opencl_device *device, int32_t which, boo
     /* ISO C has no cast from an object pointer to a function pointer. */
     memcpy(&function, &symbol, sizeof function);
     const cl_int error = function(device->queue, 1, &memory, 0, NULL, NULL);
+    device->unsent = true;
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, name);
 }
 
-tvlm_status tvlm_opencl_share(const opencl_device *device, const char *extension, opencl_buffer *buffer) {
+tvlm_status tvlm_opencl_share(opencl_device *device, const char *extension, opencl_buffer *buffer) {
     int32_t which = 0;
     while (strcmp(shares[which].extension, extension) != 0) ++which; /* there are no others */
     bool has;
@@ -50,7 +51,7 @@ tvlm_status tvlm_opencl_share(const opencl_device *device, const char *extension
     return TVLM_OK;
 }
 
-void tvlm_opencl_unshare(const opencl_device *device, opencl_buffer *buffer) {
+void tvlm_opencl_unshare(opencl_device *device, opencl_buffer *buffer) {
     if (buffer->shared > 0) (void)enqueue_share(device, buffer->shared - 1, false, buffer->memory);
     buffer->shared = 0;
 }

@@ -74,3 +74,11 @@ bool tvlm_opencl_spares_release(opencl_device *device) {
     while (device->spares.count > 0) tvlm_opencl_release(device, remove_at(&device->spares, 0));
     return any;
 }
+
+cl_mem tvlm_opencl_new_buffer(opencl_device *device, size_t bytes, cl_int *error) {
+    make_room(device, bytes);
+    cl_mem memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, error);
+    if (*error != CL_SUCCESS && tvlm_opencl_spares_release(device))
+        memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, error);
+    return memory;
+}

@@ -58,4 +58,8 @@ void tvlm_opencl_spare_give(struct opencl_device *device, cl_mem memory, const o
  * there was none. */
 bool tvlm_opencl_spares_release(struct opencl_device *device);
 
+/* Creates a buffer that is none of the kept ones. Spare memory makes room for it first, and all of it where the
+ * driver has no more. */
+cl_mem tvlm_opencl_new_buffer(struct opencl_device *device, size_t bytes, cl_int *error);
+
 #endif
