@@ -457,3 +457,6 @@ def test_another_version_is_refused(monkeypatch):
 def test_every_public_name_has_its_manual():
     for name in ("select_tokens", "prune_batch", "Pruner", "PrunedBatch", "PrunedImages"):
         assert len(inspect.getdoc(getattr(hf, name))) > 60
+    for function in (hf.prune_batch, hf.Pruner.prune, hf.select_tokens):
+        said = inspect.signature(function).return_annotation
+        assert said is not inspect.Signature.empty and "Any" not in str(said), function

@@ -265,6 +265,35 @@ def test_a_model_that_goes_past_the_picture_fails():
         hf.prune_batch(model, test_hf_encoder.batch_of("siglip")).forward()
 
 
+PICTURES = ("mm_encoder_outputs", "pixel_values", "image_grid_thw", "pixel_attention_mask", "image_sizes", "image_position_ids",
+            "image_features", "image_outputs", "vision_outputs", "image_hidden_states")
+
+
+@families
+def test_a_forward_without_the_picture_fails_or_is_not_asked(tests, family):
+    """A forward that hands on nothing of the picture: what is answered is what is answered with the picture, or an error."""
+    model = tests.model_of(family)
+    batch, keep = batches_of(tests, family, model)[0]
+    right = hf.prune_batch(model, batch, *keep).forward().logits
+    dropped = set()
+
+    @functools.wraps(type(model).forward)
+    def without_pictures(self, *arguments, **options):
+        dropped.update(name for name in PICTURES if options.pop(name, None) is not None)
+        return type(self).forward(self, *arguments, **options)
+
+    model.forward = types.MethodType(without_pictures, model)
+    pruned = hf.prune_batch(model, batch, *keep)
+    for call in (lambda: pruned.forward().logits, lambda: pruned.generate(**OPTIONS).logits[0]):
+        try:
+            answer = call()
+        except tv.Error as error:
+            assert "without the" in str(error)
+        else:
+            assert not dropped
+            assert answer.shape != right.shape or torch.equal(answer, right)
+
+
 @families
 def test_nothing_stays_on_the_model(tests, family):
     """What a model and its modules have is after pruned calls what it was before."""

@@ -2,11 +2,13 @@
 """Images in all the forms in which Python has them."""
 import copy
 import pickle
+import types
 
 import numpy as np
 import pytest
 
 import texturevlm as tv
+from texturevlm import _each
 from texturevlm._image import image_of, write_png
 
 
@@ -377,6 +379,21 @@ def test_progress_is_shown(photo, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
     tv.select([photo] * 3, 5, strategy="grid", progress=True)
     assert "texturevlm: 3 of 3 images" in capsys.readouterr().err
+    # On a terminal a long list shows it unasked.
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    tv.select([photo] * 3, 5, strategy="grid")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(_each, "_PATIENCE", 0.0)
+    tv.select([photo] * 3, 5, strategy="grid")
+    assert "texturevlm: 3 of 3 images" in capsys.readouterr().err
+    tv.select([photo] * 3, 5, strategy="grid", progress=False)
+    assert capsys.readouterr().err == ""
+    told = []
+    bar = types.ModuleType("tqdm.auto")
+    bar.tqdm = lambda places, **options: told.append((len(places), options)) or iter(places)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", bar)
+    assert len(tv.select([photo] * 3, 5, strategy="grid")) == 3
+    assert told == [(3, {"desc": "texturevlm", "unit": "image", "delay": 0.0, "leave": False})]
 
 
 def test_a_device_by_its_name(photo):

@@ -6,6 +6,7 @@ import pathlib
 import random
 import shutil
 
+import numpy as np
 import pytest
 
 import texturevlm as tv
@@ -236,11 +237,39 @@ def test_an_index_without_checksums_is_read_and_gets_them(archive):  # noqa: F81
     assert index.Index.check(archive.folder)["problems"] == [] and older._store.sums
 
 
-def test_a_large_table_is_compared_by_check_alone(archive, monkeypatch):  # noqa: F811
+def test_a_large_table_is_compared_when_that_is_asked_for(archive, monkeypatch, caplog, tmp_path):  # noqa: F811
     flip(sorted((pathlib.Path(archive.folder) / "regions.lance" / "data").iterdir())[0], random.Random(1))
     monkeypatch.setattr(_check, "AT_ONCE", 100)
     index.Index(archive.folder)  # its lengths are right
+    assert [record.message.split(": ")[0].rpartition("/")[2] for record in caplog.records] == ["images.lance", "regions.lance"]
+    assert "are not compared with their checksums" in caplog.text
+    caplog.clear()
+    index.Index(archive.folder, verify=False)
+    assert not caplog.records
+    with pytest.raises(tv.FileError, match="regions.lance/data/.* its bytes are not those that were written"):
+        index.Index(archive.folder, verify=True)
+    np.save(tmp_path / "question.npy", QUESTION)
+    assert program.main(["query", archive.folder, "--vector", str(tmp_path / "question.npy"), "--verify"]) == 1
     assert len(index.Index.check(archive.folder)["problems"]) == 1
+
+
+def test_damage_that_nobody_looked_for_is_told_in_one_line(archive, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(_check, "AT_ONCE", 100)
+    named = [path.relative_to(archive.folder) for path in files_of(archive.folder) if "data" in path.parts]
+    generator, told = random.Random(29), 0
+    for number in range(36):
+        folder = shutil.copytree(archive.folder, tmp_path / str(number))
+        flip(folder / named[number % len(named)], generator)
+        try:
+            one = index.Index(folder)
+            found = one.query(QUESTION, top_images=12, positions=4)
+            one.known()
+            assert np.isfinite([each.score for each in found]).all()
+        except tv.Error as error:  # no other
+            assert "\n" not in str(error)
+            told += 1
+        shutil.rmtree(folder)
+    assert told > 0
 
 
 def test_the_program_checks(archive, capsys, tmp_path):  # noqa: F811

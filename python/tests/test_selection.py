@@ -449,3 +449,5 @@ def test_pairs_are_in_one_order(odd):
     assert selection.image_size == stack.image_size == (331, 247) and selection.working_size == stack.size == (300, 200)
     assert selection.grid == (19, 13) and selection.mask.shape == (13, 19)
     assert (selection.width, selection.height_of_image) == selection.image_size
+    prediction = tv.predict(odd, [(9, 6), (4, 3)])
+    assert prediction.pictures == [(9, 6), (4, 3)] and prediction.keep(0, 20)[0].shape == (6, 9)

@@ -89,6 +89,9 @@ same "resumed" out.jsonl "$in/refused"
 rm out.jsonl
 refused 1 'alone.ppm: takes 44.9 MiB' "${lines[@]}" --memory 40 "$in/alone.ppm"
 refused 1 'alone.ppm takes 44.9 MiB .* the limit is 40.0 MiB' "$tvlm" select ${device:+"$device"} --memory 40 "$in/alone.ppm"
+# The default is 1 GiB, of which the header of a picture that is mostly not there asks for more.
+printf 'P6\n20000 20000\n255\n' >"$in/huge.ppm" && truncate -s 1200000016 "$in/huge.ppm"
+refused 1 'huge.ppm takes .* the limit is 1024.0 MiB' "$tvlm" select ${device:+"$device"} "$in/huge.ppm"
 refused 2 'memory: 0 is not in' "${lines[@]}" --memory 0 "${small[0]}"
 refused 2 'memory needs --each' "$tvlm" channels --memory 40 -o x "${small[0]}"
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/memory.h"
 #include "kernels/family.h"
@@ -220,9 +221,31 @@ static void definition(tvlm_device *device) {
         }
 }
 
+/* The processor's seconds for the distances of a mask on the reference. */
+static double seconds_of(const bool *mask, tvlm_texture *out) {
+    const clock_t began = clock();
+    reference_masks(mask, out);
+    return (double)(clock() - began) / CLOCKS_PER_SEC;
+}
+
+/* A strip takes about as long as a square of as many pixels: a search along an eighth of the longer side took a hundred
+ * times as long. */
+static void check_linear(tvlm_device *device, double strip, test_size size, test_size square) {
+    const tvlm_texture shape = test_shape(square, 1, 1, TVLM_FORMAT_F32);
+    if (size.width < square.width) return; /* small sizes take no time that can be measured */
+    tvlm_texture *out = test_texture(device, &shape);
+    bool *const mask = tvlm_allocate(test_texels(&shape, 0), sizeof *mask);
+    assert_non_null(mask);
+    mask[square.width * square.height / 3] = true;
+    const double other = seconds_of(mask, out);
+    if (strip > 10.0 * other + 0.1) fail_msg("a strip takes %.2f s, a square %.2f s", strip, other);
+    free(mask);
+    device->backend->texture_destroy(device, &out);
+}
+
 /* A strip whose squares fit no int has one edge pixel. Every distance is the distance from that pixel. */
 static void long_strip(tvlm_device *device) {
-    const test_size size = {test_small() ? 400 : 60000, 16};
+    const test_size size = {test_small() ? 400 : 60000, 16}, square = {980, 980};
     const int32_t column = size.width / 3, row = 11;
     const double range = size.width / 8.0;
     const tvlm_texture shape = test_shape(size, 1, 1, TVLM_FORMAT_F32);
@@ -230,7 +253,8 @@ static void long_strip(tvlm_device *device) {
     bool *const mask = tvlm_allocate(test_texels(&shape, 0), sizeof *mask);
     assert_non_null(mask);
     mask[row * size.width + column] = true;
-    reference_masks(mask, out);
+    const double strip = seconds_of(mask, out);
+    check_linear(device, strip, size, square);
     float *const rgba = test_read(device, out, 0, 0);
     for (int32_t i = 0; i < size.width * size.height; ++i) {
         const double wanted = fmin(1.0, hypot(i % size.width - column, i / size.width - row) / range);

@@ -37,6 +37,7 @@ from tree import ROOT, Tree, environment_of, read, write
 from trial import run
 
 ENOUGH = 0.9
+NOTHING = 77  # the exit where no mutant was judged
 MUTANT_SECONDS = 300  # of processors, of tests for one mutant
 SANITIZERS, SANITIZED_SECONDS = "address,undefined", 60  # the same, under these
 THREADS = ("test_batch_room", "test_threads_stress", "test_pool", "test_pool_lost", "test_pool_select", "test_threads", "cli_batch_reference")  # ci/full, row threads
@@ -342,7 +343,7 @@ def diff_of(file, mutant):
 
 
 def report(results, files, aside, wanted):
-    """Prints what came of it; returns the share that was noticed."""
+    """Prints what came of it; returns the share that was noticed, and how many mutants it is of."""
     judged = [row for row in results if row[1] in ("noticed", "missed", "no test")]
     noticed = [row for row in judged if row[1] == "noticed"]
     for mutant, result, words in judged:
@@ -360,7 +361,9 @@ def report(results, files, aside, wanted):
     print(f"{len(judged)} of {wanted} mutants run: {len(noticed)} noticed ({100 * share:.1f} %), {len(judged) - len(noticed)} not; left aside: " +
           (", ".join(f"{count} {why}" for why, count in aside.items()) or "none"))
     print(f"{len(noticed)} of {len(judged)} drawn mutants noticed")
-    return share
+    if 0 < len(judged) < wanted / 2:
+        print("*** WARNING: the time was over before half of them had run ***")
+    return share, len(judged)
 
 
 def arguments(words):
@@ -415,7 +418,7 @@ def main(words):
     deadline = started + options.seconds
     reach, trees, wrong = prepare(options, started, deadline)
     if reach is None:
-        return 1 if wrong else 0
+        return 1 if wrong else NOTHING
     files = sources(trees[0])
     gone = list(not_there(files))
     for row in gone:
@@ -432,7 +435,9 @@ def main(words):
         print(*judge.judge(named[0]))
         return 0
     print(f"seed {options.seed}, {options.count} mutants, at most {options.seconds:.0f} s", flush=True)
-    share = try_all(options, judge, files, started, deadline)
+    share, judged = try_all(options, judge, files, started, deadline)
+    if not judged:
+        return NOTHING
     is_whole = "default" in reach.complete
     if not is_whole:
         print("*** WARNING: the tests on a device have not all run once; they may notice more ***")

@@ -17,7 +17,7 @@ device. Compiled kernels are kept (--cache, out/mutants): a second time takes le
 
 With --seconds it ends when they are over. The mutants begin with another one in each --turn, so that some runs try all.
 
-Exit: 0; 1 where one is not noticed, or something is wrong with a mutant or its test; 77 where all are skipped. Skipped are mutants of a storage that the
+Exit: 0; 1 where one is not noticed, or something is wrong with a mutant or its test; 77 where all are skipped, or of those that are drawn none was judged in the time. Skipped are mutants of a storage that the
 device does not have, and of constants where ../shared/data or a package is missing.
 """
 import argparse

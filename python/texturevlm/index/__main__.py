@@ -62,6 +62,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     query.add_argument("--candidates", type=int, metavar="N", help="images that are looked into (4 times --top-images, at least 100)")
     query.add_argument("--features", metavar="DIR", help="of each candidate DIR/STEM.npy: exact cosines")
     query.add_argument("--exact", action="store_true", help="scans all regions, however many they are")
+    query.add_argument("--verify", action="store_true", help="compares tables of more than 4 GiB with their checksums, too")
     query.add_argument("--overlay-sheet", metavar="FILE.png", help="a contact sheet of the images with their squares")
 
     delete = commands.add_parser("delete", help="deletes images")
@@ -119,7 +120,7 @@ def _answer(found: Found) -> dict[str, Any]:
 
 
 def _query(options: argparse.Namespace, device: Device | None) -> int:
-    index = Shards(options.index)
+    index = Shards([Index(folder, verify=True if options.verify else None) for folder in options.index])
     questions = vectors_of(options.vector, options.vector)
     if questions.ndim not in (1, 2):
         raise ArgumentError(f"{options.vector}: a question is a vector [D], and several are [N, D]; this has the shape {questions.shape}")

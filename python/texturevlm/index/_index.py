@@ -27,12 +27,17 @@ class Index:
     `Index(folder)` opens an index, and `Index.create` makes one. Any number of processes may ask an index while one process
     writes. A process that asks sees what was there when it opened the index, or when it last called `refresh`.
 
+    Parameters:
+        folder: its folder.
+        verify: whether all files are compared with their checksums, which takes a second for some 4 GiB. False: only their lengths
+            are. None: all files of a table of at most 4 GiB. For a larger one a warning says that they were not.
+
     Errors: `FileError` if there is no index, if it is broken, if a disk is full, or if another process is writing;
     `ArgumentError` for a foreign file, and for an index of another version. After an error, the index stays readable as it was.
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self._store = Store(folder)
+    def __init__(self, folder: str | os.PathLike[str], *, verify: bool | None = None) -> None:
+        self._store = Store(folder, verify=None if verify is None else flag("verify", verify))
         self._basis, self._vocab = _basis_of(self._store), _vocab_of(self._store)
         self._tables: dict[str, Any] = {}
         for table in ("images", "regions"):
@@ -130,7 +135,7 @@ class Index:
     def refresh(self) -> None:
         """Opens the index again, so that later calls see what was added, deleted or compacted meanwhile."""
         compared = self._store.compared
-        self._store = Store(self.folder)
+        self._store = Store(self.folder, verify=self._store.verify)
         self._store.compared |= compared  # a file need not be compared again, since files never change
         self._tables.clear()
 

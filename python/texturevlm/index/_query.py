@@ -110,14 +110,16 @@ class Shards:
                               count if features is None else wanted)
         else:
             near = self._each(asked, lambda shard: nearest(self.indexes[shard].table("regions"), question, wanted, exact, shard), wanted)
-        rows = self._rows(near)
+        with told(f"{first.folder}: the index is broken"):  # damage that no checksum was asked about
+            rows = self._rows(near)
         if features is not None:
-            scores = _exact(rows, question, features, device)
-        elif answers is not None:
-            scores = [None if row["vocab_ids"] is None else answers[row["vocab_ids"]] for row in rows]
-        else:
-            assert first.basis is not None
-            scores = _embedded(rows, question, first.basis, self._outside(rows, question, first.basis), device)
+            return _best(rows, _exact(rows, question, features, device), count, places)
+        with told(f"{first.folder}: the index is broken"), np.errstate(invalid="raise", over="raise"):
+            if answers is not None:
+                scores = [None if row["vocab_ids"] is None else answers[row["vocab_ids"]] for row in rows]
+            else:
+                assert first.basis is not None
+                scores = _embedded(rows, question, first.basis, self._outside(rows, question, first.basis), device)
         return _best(rows, scores, count, places)
 
     def _each(self, asked: list[int], scan: Callable[[int], list[Candidate]], wanted: int) -> list[Candidate]:

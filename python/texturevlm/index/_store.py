@@ -74,8 +74,8 @@ def told(what: str) -> Iterator[None]:
 class Store:
     """The tables of an index at their valid versions. One process writes at a time, and any number may read."""
 
-    def __init__(self, folder: str | os.PathLike[str], compare: bool = True) -> None:
-        self.folder = file_name("folder", folder)
+    def __init__(self, folder: str | os.PathLike[str], compare: bool = True, verify: bool | None = None) -> None:
+        self.folder, self.verify = file_name("folder", folder), verify
         self.compared: set[str] = set()  # files that this process has compared with their checksums, and found right
         self._read()
         for name, what in zip(NETWORKS, ("basis", "vocabulary")):
@@ -125,8 +125,9 @@ class Store:
     def open(self, table: str, whole: bool | None = None) -> Any:
         """Opens a table at its valid version; gives None if it has none. The table's files are compared with their checksums.
 
-        For a table of more than `_check.AT_ONCE` bytes, only the manifest and the lengths of the files are compared. `whole`
-        decides this for a table of any size: True compares all files, False only the manifest and the lengths.
+        For a table of more than `_check.AT_ONCE` bytes, only the manifest and the lengths of the files are compared, and a warning
+        says so. `whole` decides this for a table of any size: True compares all files, False only the manifest and the lengths.
+        None: what the store was opened with.
 
         Errors: `FileError` if a file is missing, or is not what was written. Nothing has changed then.
         """
@@ -134,7 +135,7 @@ class Store:
             if not self.versions[table]:
                 return None
             try:
-                return self._opened(table, whole)
+                return self._opened(table, self.verify if whole is None else whole)
             except FileError:
                 if not again:
                     raise
@@ -154,8 +155,12 @@ class Store:
                     _check.refuse(self.folder, {f"{table}.lance/data/{file.path}": (file.file_size_bytes, 0)}, whole=False)
         known = {name: self.sums[name] for name in names if name in self.sums}
         _check.refuse(self.folder, known, whole=False)
-        if whole or (whole is None and sum(size for size, _ in known.values()) <= _check.AT_ONCE):
+        size = sum(size for size, _ in known.values())
+        if whole or (whole is None and size <= _check.AT_ONCE):
             self._compare(known)
+        elif whole is None and not self.compared.issuperset(known):
+            _log.warning("%s: its %.1f GiB are not compared with their checksums, so that damage may go unseen: open it with "
+                         "verify=True, or run python -m texturevlm.index check", self._uri(table), size / 2**30)
         return dataset
 
     def _compare(self, names: Iterable[str]) -> None:
