@@ -32,7 +32,9 @@ set_tests_properties(includes PROPERTIES LABELS static)
 tvlm_script_test(includes_refused ${PROJECT_SOURCE_DIR}/tests/check_includes.sh)
 tvlm_script_test(parameters_once ${PROJECT_SOURCE_DIR}/tests/check_parameters.sh)
 add_test(NAME links COMMAND ${PROJECT_SOURCE_DIR}/ci/check-links ${PROJECT_BINARY_DIR}/lib/CMakeFiles/tvlm_objects.dir
-                            ${PROJECT_BINARY_DIR}/lib/CMakeFiles/tvlm_lab_objects.dir ${PROJECT_BINARY_DIR}/tools/CMakeFiles
+                            ${PROJECT_BINARY_DIR}/lib/CMakeFiles/tvlm_lab_objects.dir
+                            ${PROJECT_BINARY_DIR}/lib/CMakeFiles/tvlm_io_objects.dir
+                            ${PROJECT_BINARY_DIR}/lib/CMakeFiles/tvlm_video_objects.dir ${PROJECT_BINARY_DIR}/tools/CMakeFiles
                             ${PROJECT_BINARY_DIR}/bench/CMakeFiles)
 set_tests_properties(links PROPERTIES LABELS static SKIP_RETURN_CODE 77)
 if(PROJECT_IS_TOP_LEVEL AND TVLM_WITH_LAB AND NOT TVLM_SANITIZE)

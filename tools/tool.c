@@ -36,7 +36,7 @@ static const option_spec specs[] = {
     {'V', OPTION_FLAG, "version", offsetof(tool_common, version), NULL,
      "the version of tvlm, and what decodes pictures", NO_RANGE, NULL},
     {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL,
-     "the options that most need, and with --help all every one", NO_RANGE, NULL},
+     "this text; --help all has every option", NO_RANGE, NULL},
 };
 const option_specs tool_common_specs = OPTION_SPECS("Device and messages", specs);
 

@@ -20,6 +20,10 @@ options() {
     "$1" "$2" --help all | grep -oE '^  (-[a-zA-Z]|   )(, | )?--(set )?[a-z0-9-]+' | sed 's/--set \([a-z]\)/--set=\1/' | grep -oE -- '-+[a-zA-Z][a-z0-9=-]*'
 }
 
+# What a first reader sees fits three screens (tensors has more to say), and all of it is there for those who ask.
+is "select --help has more than 70 lines" test "$("$tvlm" select --help | wc -l)" -le 70
+is "select --help all has no more than select --help" test "$("$tvlm" select --help all | wc -l)" -gt 150
+
 echo "== pages"
 for program in "$tvlm" "$lab"; do
     name=${program##*/}
