@@ -35,8 +35,8 @@ static const option_spec specs[] = {
      "on stderr only errors: no warnings and no progress", NO_RANGE, NULL},
     {'V', OPTION_FLAG, "version", offsetof(tool_common, version), NULL,
      "the version of tvlm, and what decodes pictures", NO_RANGE, NULL},
-    {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL,
-     "this text; --help all has every option", NO_RANGE, NULL},
+    {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL, "this text; --help all has every option",
+     NO_RANGE, NULL},
 };
 const option_specs tool_common_specs = OPTION_SPECS("Device and messages", specs);
 

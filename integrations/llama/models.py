@@ -4,7 +4,7 @@
 reads it and once as llama.cpp does.
 
 SOURCE is a source of llama.cpp (integrations/llama/fetch), whose own converter is used. Of each model FOLDER/NAME has `hf`, a folder for
-from_pretrained, and `model.gguf` and `mmproj.gguf`, all in float32. Needs torch and transformers (ci/hf-environment). Their answers mean
+from_pretrained, and `model.gguf` and `mmproj.gguf`, all in float32. By its name, qwen2-vl-2b is made as well, of the released size. Needs torch and transformers (ci/hf-environment). Their answers mean
 nothing; but weights are large enough that what is attended to matters to them.
 """
 import contextlib
@@ -53,6 +53,23 @@ def qwen2_vl(tokenizer):
     rope = {"type": "mrope", "rope_type": "default", "mrope_section": [2, 3, 3]}
     config = transformers.Qwen2VLConfig(vision_config=vision, text_config=text_of(tokenizer, rope_scaling=rope), **places_of(tokenizer))
     return transformers.Qwen2VLForConditionalGeneration(config)
+
+
+def qwen2_vl_2b(tokenizer):
+    """As large as the released model of two billion weights (its config.json), but for the vocabulary: what times.py asks."""
+    import torch
+    import transformers
+    vision = {"depth": 32, "embed_dim": 1280, "num_heads": 16, "mlp_ratio": 4, "hidden_size": 1536, "patch_size": 14}
+    rope = {"type": "mrope", "rope_type": "default", "mrope_section": [16, 24, 24]}
+    text = text_of(tokenizer, rope_scaling=rope, hidden_size=1536, intermediate_size=8960, num_hidden_layers=28, num_attention_heads=12,
+                   num_key_value_heads=2, initializer_range=0.02)
+    config = transformers.Qwen2VLConfig(vision_config=vision, text_config=text, **places_of(tokenizer))
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float16)  # half of the memory
+    try:
+        return transformers.Qwen2VLForConditionalGeneration(config)
+    finally:
+        torch.set_default_dtype(before)
 
 
 def qwen2_5_vl(tokenizer):
@@ -112,6 +129,8 @@ def processor_of(name, tokenizer):
     return transformers.Qwen2VLImageProcessor(**sizes, **own)
 
 
+LARGE = {"qwen2-vl-2b": qwen2_vl_2b}
+"""Made by their names only, and kept in halves."""
 MODELS = {"qwen2-vl": qwen2_vl, "qwen2.5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "smolvlm": smolvlm}
 
 
@@ -120,7 +139,8 @@ def save(name, folder):
     import torch
     torch.manual_seed(0)
     tokenizer = tokenizer_of()
-    model = MODELS[name](tokenizer).eval().float()
+    model = {**MODELS, **LARGE}[name](tokenizer).eval()
+    model = model if name in LARGE else model.float()
     with torch.no_grad():
         for key, tensor in model.named_parameters():
             if key.endswith("bias"):  # they begin as zeros, and a converter that loses them would go unnoticed
@@ -139,7 +159,7 @@ def save(name, folder):
     processor_of(name, tokenizer).save_pretrained(folder)
 
 
-def convert(source, folder, output, mmproj):
+def convert(source, folder, output, mmproj, kept="f32"):
     """Converts by llama.cpp's converter, in this process: it does not know the tiny vocabulary, and would refuse it."""
     sys.path[:0] = [str(source), str(source / "gguf-py")]
     import conversion
@@ -151,7 +171,7 @@ def convert(source, folder, output, mmproj):
     TextModel.get_vocab_base_pre = lambda self, tokenizer: "qwen2"
     if not mmproj:
         model.set_vocab = TextModel._set_vocab_gpt2
-    sys.argv = ["convert", str(folder), "--outtype", "f32", "--outfile", str(output), *(["--mmproj"] if mmproj else [])]
+    sys.argv = ["convert", str(folder), "--outtype", kept, "--outfile", str(output), *(["--mmproj"] if mmproj else [])]
     convert_hf_to_gguf.main()
 
 
@@ -167,9 +187,10 @@ def main():
         (folder / name).mkdir(parents=True, exist_ok=True)
         with contextlib.redirect_stdout(sys.stderr):
             save(name, folder / name / "hf")
-            convert(source, folder / name / "hf", folder / name / "model.gguf", False)
+            kept = "f16" if name in LARGE else "f32"
+            convert(source, folder / name / "hf", folder / name / "model.gguf", False, kept)
             # Under a name of its own until it is whole: what is there is taken to be right.
-            convert(source, folder / name / "hf", folder / name / "new.gguf", True)
+            convert(source, folder / name / "hf", folder / name / "new.gguf", True, kept)
         made = next(path for path in (folder / name).glob("*new.gguf"))
         made.rename(folder / name / "mmproj.gguf")
         print(folder / name)
