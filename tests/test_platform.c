@@ -276,6 +276,7 @@ static void test_program(void **state) {
     assert_false(tvlm_program_exists(path));
     assert_true(tvlm_program_beside("test_platform", path, sizeof path));
     assert_true(tvlm_program_exists(path));
+    assert_false(tvlm_program_exists(io_folder));
     assert_false(tvlm_program_beside("other", path, 4));
     assert_false(tvlm_program_find("no such program", path, sizeof path));
     assert_true(tvlm_processors() >= 1);

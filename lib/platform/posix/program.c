@@ -16,6 +16,8 @@
 #include <mach-o/dyld.h>
 #endif
 
+#include "platform/file.h"
+
 /* A program that is started apart: what it adds to its niceness, and up to where files are closed that it may have been left. */
 #define NICE         10
 #define FILES_CLOSED 1024
@@ -56,7 +58,8 @@ bool tvlm_program_find(const char *name, char *path, size_t size) {
 }
 
 bool tvlm_program_exists(const char *path) {
-    return access(path, X_OK) == 0;
+    tvlm_file_facts facts; /* of folders, too, access says that they can be executed */
+    return tvlm_path_facts(path, &facts) && facts.ordinary && access(path, X_OK) == 0;
 }
 
 void tvlm_program_become(const char *path, char **argv) {
