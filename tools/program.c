@@ -11,6 +11,7 @@
 #include "lab.h"
 #include "manual.h"
 #include "parameters.h"
+#include "platform/driver_cache.h"
 #include "platform/ending.h"
 #include "platform/program.h"
 #include "texturevlm/io.h"
@@ -46,6 +47,7 @@ const char *program_listed(const tool_program *program, int i, const char **summ
  */
 static int start_program(struct tool *tool, const char *name, char **argv) {
     char path[PATH_BYTES];
+    tvlm_driver_cache_end(); /* the other program makes its own */
     errno = ENOENT;
     if (tvlm_program_beside(name, path, sizeof path)) {
         argv[0] = path;

@@ -8,10 +8,12 @@
 /*
  * To be called before the first call of OpenCL. PoCL has no device if it cannot write below the user's home.
  * If the home does not exist, PoCL would make it where it may. In both cases PoCL gets a temporary folder
- * ($POCL_CACHE_DIR), which tvlm_driver_cache_end removes.
+ * ($POCL_CACHE_DIR), which tvlm_driver_cache_end removes. However the program ends before that, another process, which is started
+ * here, removes it. No other thread may run yet.
  */
 void tvlm_driver_cache_start(void);
 
+/* To be called at the end, and before another program takes the place of this one. */
 void tvlm_driver_cache_end(void);
 
 #endif

@@ -17,6 +17,33 @@ for folder in "$work/none" "$work/file" "$work/file/below"; do
     is "nothing temporary is left" test -z "$(ls -A "$work/temporary")"
 done
 
+echo "== temporary folders"
+# is_left: something is in the folder for temporary files, also after a while.
+is_left() {
+    for _ in $(seq 100); do
+        [ "$(ls -A "$work/temporary")" ] || return 1
+        sleep 0.1
+    done
+}
+succeeds home "$work/none" "$tvlm" bench --help
+is "a program that became another one left its folder" test -z "$(ls -A "$work/temporary")"
+mkfifo "$work/in/wait.png"
+# It waits for an image that nobody sends.
+for signal in INT TERM KILL; do
+    env -u XDG_CACHE_HOME -u POCL_CACHE_DIR --default-signal=INT,TERM TMPDIR="$work/temporary" HOME="$work/none" "$tvlm" channels \
+        "$work/in/photo.png" "$work/in/wait.png" --channels r -o "$work/stack.npy" --device reference >/dev/null 2>&1 &
+    pid=$!
+    for _ in $(seq 300); do
+        compgen -G "$work/.tvlm-*.tmp" >/dev/null && break
+        sleep 0.1
+    done
+    is "no folder beside what is written" test "$(ls -A "$work/temporary")"
+    kill -$signal $pid
+    wait $pid 2>/dev/null
+    is "SIG$signal left its folder" eval '! is_left'
+    rm -rf "$work/temporary/"* "$work"/.tvlm-*.tmp
+done
+
 echo "== a folder for temporary files that is full"
 # full COMMAND...: with such a folder, and no home, so that a driver's cache is there too. The reference device needs none, and a
 # driver that compiles to files is told in one line.

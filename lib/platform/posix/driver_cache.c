@@ -2,15 +2,25 @@
 #define _XOPEN_SOURCE 700 /* NOLINT: for nftw */
 #include "platform/driver_cache.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-static char made[4096]; /* the temporary folder; "": none */
+#include "platform/signals.h"
+
+#define VARIABLE     "POCL_CACHE_DIR"
+#define FILES_CLOSED 1024 /* up to where the watcher closes the files that this program was started with */
+
+static char made[4096];    /* the temporary folder; "": none */
+static pid_t watcher = -1; /* the process that removes it when this one has ended */
+static int alive = -1;     /* an end of a pipe that is open as long as this process is there */
 
 static bool is_set(const char *name) {
     const char *const value = getenv(name);
@@ -30,27 +40,74 @@ static bool is_writable(const char *home) {
     return false;
 }
 
-void tvlm_driver_cache_start(void) {
-    const char *const home = getenv("HOME");
-    /* Without a home, PoCL itself takes a folder below /tmp. */
-    if (home == NULL || home[0] == '\0' || is_set("POCL_CACHE_DIR") || is_set("XDG_CACHE_HOME") ||
-        is_writable(home))
-        return;
-    const char *const temporary = is_set("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-    const int length = snprintf(made, sizeof made, "%s/tvlm-XXXXXX", temporary);
-    if (length <= 0 || (size_t)length >= sizeof made || mkdtemp(made) == NULL) {
-        made[0] = '\0'; /* the library will report what PoCL lacks */
-        return;
-    }
-    (void)setenv("POCL_CACHE_DIR", made, 1);
-}
-
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place) {
     (void)info, (void)kind, (void)place;
     return remove(path);
 }
 
+static void remove_made(void) {
+    (void)nftw(made, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Waits until nobody has the other end of the pipe, and removes the folder. No signal reaches this process: they are held, and in its
+ * own session it hears nothing of a Control-C in the terminal. It keeps no file open that others wait for. */
+static void watch(int end) {
+    char byte;
+    (void)setsid();
+    for (int file = 0; file < FILES_CLOSED; ++file)
+        if (file != end) (void)close(file);
+    while (read(end, &byte, 1) < 0 && errno == EINTR) continue;
+    remove_made();
+    _exit(0);
+}
+
+/* A signal's handler cannot remove a folder with what is in it, and nothing runs after SIGKILL: another process does it. Programs
+ * that this one starts do not have the pipe. */
+static void start_watcher(void) {
+    int ends[2];
+    if (pipe(ends) != 0) return;
+    for (int i = 0; i < 2; ++i) (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    watcher = fork();
+    if (watcher == 0) watch(ends[0]);
+    (void)close(ends[0]);
+    if (watcher > 0)
+        alive = ends[1];
+    else
+        (void)close(ends[1]);
+}
+
+static void stop_watcher(void) {
+    if (alive < 0) return;
+    (void)close(alive);
+    while (waitpid(watcher, NULL, 0) < 0 && errno == EINTR) continue;
+    alive = -1;
+}
+
+static void make(const char *temporary) {
+    const int length = snprintf(made, sizeof made, "%s/tvlm-XXXXXX", temporary);
+    if (length <= 0 || (size_t)length >= sizeof made || mkdtemp(made) == NULL) {
+        made[0] = '\0'; /* the library will report what PoCL lacks */
+        return;
+    }
+    (void)setenv(VARIABLE, made, 1);
+    start_watcher();
+}
+
+void tvlm_driver_cache_start(void) {
+    const char *const home = getenv("HOME");
+    tvlm_signals before;
+    /* Without a home, PoCL itself takes a folder below /tmp. */
+    if (home == NULL || home[0] == '\0' || is_set(VARIABLE) || is_set("XDG_CACHE_HOME") || is_writable(home))
+        return;
+    tvlm_signals_hold(&before); /* between the folder and its watcher */
+    make(is_set("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    tvlm_signals_release(&before);
+}
+
 void tvlm_driver_cache_end(void) {
-    if (made[0] != '\0') (void)nftw(made, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (made[0] == '\0') return;
+    (void)unsetenv(VARIABLE);
+    stop_watcher();
+    remove_made(); /* where there was no watcher, or it was killed */
     made[0] = '\0';
 }
