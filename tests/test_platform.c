@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "io_helper.h"
+#include "platform/environment.h"
 #include "platform/file.h"
 #include "platform/folder.h"
 #include "platform/program.h"
@@ -268,6 +269,21 @@ static void test_other_systems_names(void **state) {
 #endif
 }
 
+/* Letters that no code page has together. */
+static void test_variables(void **state) {
+    static const char value[] = "\xc3\xa4\xd0\x96\xe2\x82\xac/\xe6\xbc\xa2";
+    (void)state;
+#ifdef _WIN32
+    assert_int_equal(_wputenv_s(L"TVLM_TEST_VARIABLE", L"\u00e4\u0416\u20ac/\u6f22"), 0);
+#else
+    assert_int_equal(setenv("TVLM_TEST_VARIABLE", value, 1), 0);
+#endif
+    assert_string_equal(tvlm_variable("TVLM_TEST_VARIABLE"), value);
+    assert_int_equal(setenv("TVLM_TEST_VARIABLE", "", 1), 0);
+    assert_null(tvlm_variable("TVLM_TEST_VARIABLE"));
+    assert_null(tvlm_variable("TVLM_TEST_NO_SUCH_VARIABLE"));
+}
+
 static void test_program(void **state) {
     char path[4096];
     (void)state;
@@ -298,6 +314,7 @@ int main(void) {
         TEST(test_waiter),
         TEST(test_long_name),
         TEST(test_other_systems_names),
+        TEST(test_variables),
         TEST(test_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 #include "opencl/open.h"
+#include "platform/environment.h"
 #include "platform/file.h"
 #include "texturevlm/opencl.h"
 
@@ -52,7 +53,8 @@ static bool is_anonymous(const tvlm_device_info *info) {
 
 static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_params *params) {
     char path[4096];
-    TVLM_TRY(copy_text(params->log, params->kernel_dir != NULL ? params->kernel_dir : getenv("TVLM_CL_DIR"),
+    TVLM_TRY(copy_text(params->log,
+                       params->kernel_dir != NULL ? params->kernel_dir : tvlm_variable("TVLM_CL_DIR"),
                        &device->kernel_dir));
     const char *folder = cache_folder(params->cache_dir, path, sizeof path);
     TVLM_TRY(copy_text(params->log, folder, &device->tuning_dir));

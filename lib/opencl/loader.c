@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "platform/environment.h"
 #include "platform/library.h"
 
 tvlm_opencl_table tvlm_opencl_functions;
@@ -47,8 +47,7 @@ static bool take(void *library) {
 }
 
 const char *tvlm_opencl_named(void) {
-    const char *const named = getenv("TVLM_OPENCL");
-    return named != NULL && named[0] != '\0' ? named : NULL;
+    return tvlm_variable("TVLM_OPENCL");
 }
 
 bool tvlm_opencl_load(void) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <windows.h>
 
+#include "platform/environment.h"
 #include "platform/windows/names.h"
 
 /* FILE_INFO_BY_HANDLE_CLASS's FileRenameInfoEx and its flags, which not all headers have. */
@@ -269,28 +270,15 @@ void tvlm_system_words(int code, char *text, size_t size) {
     if (strerror_s(text, size, code) != 0) snprintf(text, size, "error %d", code);
 }
 
-/* A variable of the environment in UTF-8, in memory from malloc; NULL if there is none. */
-static char *variable(const wchar_t *name) {
-    const DWORD room = GetEnvironmentVariableW(name, NULL, 0);
-    wchar_t *const value = room > 0 ? malloc(room * sizeof *value) : NULL;
-    if (value == NULL) return NULL;
-    char *const utf8 = GetEnvironmentVariableW(name, value, room) > 0 ? tvlm_windows_utf8(value) : NULL;
-    free(value);
-    return utf8;
-}
-
 bool tvlm_cache_home(char *path, size_t size) {
-    char *home = variable(L"XDG_CACHE_HOME");
-    if (home == NULL || !tvlm_path_whole(home)) {
-        free(home);
-        home = variable(L"LOCALAPPDATA");
-    }
+    const char *home = tvlm_variable("XDG_CACHE_HOME");
+    if (home == NULL || !tvlm_path_whole(home)) home = tvlm_variable("LOCALAPPDATA");
     if (home == NULL) return false;
-    for (char *at = home; *at != '\0'; ++at)
-        if (*at == '\\') *at = '/';
     const int length = snprintf(path, size, "%s", home);
-    free(home);
-    return length > 0 && (size_t)length < size;
+    if (length <= 0 || (size_t)length >= size) return false;
+    for (char *at = path; *at != '\0'; ++at)
+        if (*at == '\\') *at = '/';
+    return true;
 }
 
 long tvlm_process_number(void) {
