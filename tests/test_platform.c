@@ -8,11 +8,14 @@
 #include "platform/environment.h"
 #include "platform/file.h"
 #include "platform/folder.h"
+#include "platform/library.h"
 #include "platform/program.h"
 #include "platform/stdio.h"
 #include "platform/temporary.h"
 #include "platform/waiter.h"
 #ifdef _WIN32
+#include <libloaderapi.h>
+
 #include "platform/windows/names.h"
 #endif
 
@@ -284,6 +287,43 @@ static void test_variables(void **state) {
     assert_null(tvlm_variable("TVLM_TEST_NO_SUCH_VARIABLE"));
 }
 
+#ifdef _WIN32
+static void copy_library(const char *name) {
+    char from[400];
+    void *bytes;
+    size_t size;
+    snprintf(from, sizeof from, "%s/System32/version.dll", getenv("SystemRoot"));
+    assert_int_equal(tvlm_file_read(from, &io_log, &bytes, &size), TVLM_OK);
+    assert_int_equal(tvlm_file_write(io_path(name), bytes, size, &io_log), TVLM_OK);
+    free(bytes);
+}
+
+/* What came with a photo is not run, wherever the user is; by its path it is. */
+static void test_current_folder(void **state) {
+    char before[400], whole[400], path[4096], *const folders = strdup(getenv("PATH"));
+    (void)state;
+    copy_library("tvlm_own.dll");
+    write_text("tvlm_own.exe", "");
+    assert_true(_getcwd(before, sizeof before) != NULL && _chdir(io_folder) == 0);
+    assert_non_null(_fullpath(whole, ".", sizeof whole));
+    void *const library = tvlm_library_open("tvlm_own.dll");
+    const bool found = tvlm_program_find("tvlm_own", path, sizeof path);
+    (void)_putenv_s("PATH", ".");
+    const bool found_here = tvlm_program_find("tvlm_own", path, sizeof path);
+    (void)_putenv_s("PATH", whole);
+    const bool found_there = tvlm_program_find("tvlm_own", path, sizeof path);
+    void *const by_path = tvlm_library_open("./tvlm_own.dll");
+    assert_true(_chdir(before) == 0 && _putenv_s("PATH", folders) == 0);
+    free(folders);
+    assert_null(library);
+    assert_false(found || found_here);
+    assert_true(found_there && tvlm_program_exists(path));
+    assert_non_null(by_path);
+    assert_true(FreeLibrary(by_path) != 0);
+    assert_non_null(tvlm_library_open("version.dll")); /* the system's */
+}
+#endif
+
 static void test_program(void **state) {
     char path[4096];
     (void)state;
@@ -316,6 +356,9 @@ int main(void) {
         TEST(test_other_systems_names),
         TEST(test_variables),
         TEST(test_program),
+#ifdef _WIN32
+        TEST(test_current_folder),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Loads a library by its name, as the system finds it, or by its path, in UTF-8. NULL: it cannot be loaded. */
+/* Loads a library by its name, as the system finds it, or by its path, in UTF-8. On Windows a name is not looked for in the current
+ * folder, nor in those of %PATH%. NULL: it cannot be loaded. */
 void *tvlm_library_open(const char *name);
 
 /* The program itself, with the libraries that it is linked to. NULL: they cannot be asked. */

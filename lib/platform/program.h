@@ -18,7 +18,8 @@ void tvlm_program_start(int *argc, char ***argv);
  * tell the folder. */
 bool tvlm_program_beside(const char *name, char *path, size_t size);
 
-/* Finds a program in the folders of $PATH, and writes its path. */
+/* Finds a program, whose name has no ending, in the folders of $PATH, and writes its path. On Windows the current folder is none of
+ * them. */
 bool tvlm_program_find(const char *name, char *path, size_t size);
 
 /* Whether a path is that of a program. */

@@ -14,6 +14,7 @@
 #include <psapi.h>
 #include <shellapi.h>
 
+#include "platform/environment.h"
 #include "platform/file.h"
 #include "platform/windows/names.h"
 
@@ -45,17 +46,17 @@ bool tvlm_program_beside(const char *name, char *path, size_t size) {
     return needed > 0 && (size_t)needed < size;
 }
 
+/* SearchPath would look into the current folder, too. So would a folder of %PATH% that is not whole. */
 bool tvlm_program_find(const char *name, char *path, size_t size) {
-    wchar_t *const wide = tvlm_windows_name(name);
-    wchar_t found[32768];
-    if (wide == NULL) return false;
-    const DWORD length = SearchPathW(NULL, wide, L".exe", sizeof found / sizeof *found, found, NULL);
-    free(wide);
-    char *const utf8 = length > 0 ? tvlm_windows_utf8(found) : NULL;
-    if (utf8 == NULL) return false;
-    const int needed = snprintf(path, size, "%s", utf8);
-    free(utf8);
-    return needed > 0 && (size_t)needed < size;
+    const char *folders = tvlm_variable("PATH");
+    while (folders != NULL && *folders != '\0') {
+        const size_t length = strcspn(folders, ";");
+        const int needed = snprintf(path, size, "%.*s/%s.exe", (int)length, folders, name);
+        if (needed > 0 && (size_t)needed < size && tvlm_path_whole(path) && tvlm_program_exists(path))
+            return true;
+        folders += length + (folders[length] == ';');
+    }
+    return false;
 }
 
 bool tvlm_program_exists(const char *path) {
