@@ -4,7 +4,8 @@
  *
  * - SIGINT, SIGTERM and SIGHUP end it at once, by the signal. No temporary file is left.
  * - SIGPIPE and SIGXFSZ become errors of writing.
- * - On Windows, what Control-C, Control-Break and closing the console do stands for SIGINT and SIGTERM.
+ * - On Windows, what Control-C, Control-Break and closing the console do stands for SIGINT and SIGTERM. Closing it, logging off and
+ *   shutting down leave a program a few seconds for an orderly end.
  */
 #ifndef TVLM_PLATFORM_ENDING_H
 #define TVLM_PLATFORM_ENDING_H
