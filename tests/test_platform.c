@@ -253,7 +253,9 @@ static void test_long_name(void **state) {
 
 /* Names that Windows would take for others. Elsewhere they are names as all others. */
 static void test_other_systems_names(void **state) {
-    static const char *const names[] = {"COM1", "com1.txt", "NUL.json", "aux", "LPT9.tar.gz", "end.", "end "};
+    static const char *const names[] = {
+        "COM1", "com1.txt", "NUL.json",        "aux", "LPT9.tar.gz", "COM\xc2\xb2", "conin$", "CONOUT$",
+        "CON:", "COM1:",    "frame_12:30.png", "d:x", "a::$DATA",    "end.",        "end "};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         const tvlm_status status = tvlm_file_write(io_path(names[i]), "text", 4, &io_log);
@@ -268,6 +270,11 @@ static void test_other_systems_names(void **state) {
     }
 #ifdef _WIN32
     assert_int_equal(tvlm_file_write("NUL", "text", 4, &io_log), TVLM_OK);
+    char prefixed[700] = "\\\\?\\"; /* as links' targets are told; its drive has a colon */
+    assert_non_null(_fullpath(prefixed + 4, io_path("a"), sizeof prefixed - 4));
+    assert_int_equal(tvlm_file_write(prefixed, "text", 4, &io_log), TVLM_OK);
+    expect_text("a", "text");
+    assert_true(tvlm_path_remove(prefixed + 4));
     assert_int_equal(io_files(false), 0);
 #endif
 }

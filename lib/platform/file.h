@@ -2,7 +2,8 @@
 /*
  * file.h: files and folders. Their names are in UTF-8 on every system, and may be longer than the 260 characters that
  * Windows once had. On Windows a name is refused that would silently mean something else: one of a device (COM1), with
- * or without an ending, and one that ends in a dot or a space. NUL alone is the device that takes everything.
+ * or without an ending, one that ends in a dot or a space, and one with a colon behind that of the drive, which would be a stream of
+ * another file. NUL alone is the device that takes everything.
  *
  * An open file is a number, as C libraries of all systems have it. What fails leaves the reason in errno, for
  * tvlm_system_words. Any thread may call these functions at any time.

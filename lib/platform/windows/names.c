@@ -19,29 +19,43 @@ static bool is_called(const char *part, size_t length, const char *name) {
     return strlen(name) == length && _strnicmp(part, name, length) == 0;
 }
 
-/* Whether a part of a name, less what follows its first dot, is that of a device: CON, PRN, AUX, NUL, COM1 to COM9,
- * LPT1 to LPT9 (Naming Files, Paths, and Namespaces, Win32's documentation). */
+/* Whether a part of a name begins with `port`, and a digit is all that follows. Windows takes the superscripts of 1 to 3 for digits. */
+static bool is_port(const char *part, size_t length, const char *port) {
+    if (length < 4 || _strnicmp(part, port, 3) != 0) return false;
+    if (length == 4) return part[3] >= '0' && part[3] <= '9';
+    return length == 5 && part[3] == '\xc2' && (part[4] == '\xb9' || part[4] == '\xb2' || part[4] == '\xb3');
+}
+
+/* Whether a part of a name, less what follows its first dot, is that of a device (Naming Files, Paths, and Namespaces, Win32's
+ * documentation). */
 static bool is_device(const char *part, size_t length) {
+    static const char *const devices[] = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"};
     const char *const dot = memchr(part, '.', length);
     if (dot != NULL) length = (size_t)(dot - part);
     while (length > 0 && part[length - 1] == ' ') --length;
-    if (is_called(part, length, "CON") || is_called(part, length, "PRN") || is_called(part, length, "AUX") ||
-        is_called(part, length, "NUL"))
-        return true;
-    return length == 4 && part[3] >= '0' && part[3] <= '9' &&
-           (_strnicmp(part, "COM", 3) == 0 || _strnicmp(part, "LPT", 3) == 0);
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; ++i)
+        if (is_called(part, length, devices[i])) return true;
+    return is_port(part, length, "COM") || is_port(part, length, "LPT");
 }
 
-/* Whether Windows would take a part of a name for another one. */
+/* Whether Windows would take a part of a name for another one. What follows a colon would be a stream of the file. */
 static bool is_mistaken(const char *part, size_t length) {
     if (length == 0 || is_called(part, length, ".") || is_called(part, length, "..")) return false;
-    return part[length - 1] == '.' || part[length - 1] == ' ' || is_device(part, length);
+    return part[length - 1] == '.' || part[length - 1] == ' ' || memchr(part, ':', length) != NULL ||
+           is_device(part, length);
+}
+
+/* Returns what follows the drive of a name, if it has one, which may stand behind the prefix of long names. */
+static const char *behind_drive(const char *path) {
+    const bool prefixed =
+        is_separator(path[0]) && is_separator(path[1]) && path[2] == '?' && is_separator(path[3]);
+    const char *const drive = prefixed ? path + 4 : path;
+    return drive[0] != '\0' && drive[1] == ':' ? drive + 2 : path;
 }
 
 static bool has_mistaken_part(const char *path) {
     if (_stricmp(path, "NUL") == 0) return false; /* the device that takes everything */
-    if (path[0] != '\0' && path[1] == ':') path += 2;
-    for (const char *part = path; *part != '\0';) {
+    for (const char *part = behind_drive(path); *part != '\0';) {
         size_t length = 0;
         while (part[length] != '\0' && !is_separator(part[length])) ++length;
         if (is_mistaken(part, length)) return true;
