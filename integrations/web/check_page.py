@@ -295,6 +295,16 @@ def check_bad_input(page, work):
     print("bad input, and files that are missing: a line each, and the page goes on")
 
 
+def check_choices(page, work):
+    """What a user chose holds for what comes next."""
+    cv2.imwrite(str(work / "icon.png"), np.zeros((16, 16, 3), np.uint8))
+    page.answer(lambda: page.set_budget(300), 300)
+    check(page.answer(lambda: page.drop(work / "icon.png"))["k"] == 1, "an icon of one patch has a budget of more")
+    after = page.answer(lambda: page.drop(work / "odd.png"))["k"]
+    check(after == 300, f"after an icon a photo has a budget of {after}, where 300 were chosen")
+    print("what was chosen holds for what comes next")
+
+
 def check_screens(page, screenshot):
     """A dark scheme where the reader has one, and a small screen."""
     driver = page.driver
@@ -331,6 +341,7 @@ def main(site, tools, screenshot=None):
         loaded = sorted({urllib.parse.urlparse(url).path[1:] for _, url, _ in Handler.asked if url.startswith(own)})
         check_tiles(page, tools, work)
         check_bad_input(page, work)
+        check_choices(page, work)
         check_screens(page, screenshot)
         check_requests(own, site, [file for file in loaded if (site / file).is_file()])
     return 0

@@ -16,7 +16,8 @@ let worker = null;
 let shown = null; // the photo that the worker has
 let pictures = 0; // how many it was given
 let files = 0; // how many the user has given
-let wanted = 0, asked = 0; // budgets: what the user wants, and what the worker is at (0: nothing)
+let wish = BUDGET; // the budget that the user chose last, of which a small photo gets less
+let wanted = 0, asked = 0; // budgets: what the photo shall get of it, and what the worker is at (0: nothing)
 let takenAt = 0, movedAt = 0; // when the photo came, and when the budget was changed last
 let described = ""; // what the status says of the photo that is shown
 
@@ -68,7 +69,7 @@ function show(photo) {
   shown = photo;
   asked = 0;
   number.max = all;
-  setBudget(Math.min(wanted || BUDGET, all));
+  setBudget(Math.min(wish, all));
   for (const control of [slider, number]) control.disabled = all === 1;
   worker.postMessage({ picture: ++pictures, width: canvas.width, height: canvas.height, pixels }, [pixels]);
   ask();
@@ -167,7 +168,7 @@ function setBudget(k) {
 function move(k) {
   movedAt = performance.now();
   complain("");
-  wanted = k;
+  wish = wanted = k;
   ask();
 }
 
