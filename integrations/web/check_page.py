@@ -305,6 +305,17 @@ def check_choices(page, work):
     print("what was chosen holds for what comes next")
 
 
+def check_long(page, work):
+    """Pictures with longer sides than any canvas has."""
+    for width, height in ((60000, 1), (10, 200000)):
+        picture = work / f"{width}x{height}.png"
+        cv2.imwrite(str(picture), np.zeros((height, width), np.uint8))
+        page.answer(lambda: page.drop(picture))
+        said = page.part("status").text
+        check(re.search(rf"{width} x {height} pixels, looked at as (16384 x 1|1 x 16384)\.", said), f"{picture.name}: {page.part('error').text or said!r}")
+    print("long pictures are looked at smaller")
+
+
 def check_screens(page, screenshot):
     """A dark scheme where the reader has one, and a small screen."""
     driver = page.driver
@@ -342,6 +353,7 @@ def main(site, tools, screenshot=None):
         check_tiles(page, tools, work)
         check_bad_input(page, work)
         check_choices(page, work)
+        check_long(page, work)
         check_screens(page, screenshot)
         check_requests(own, site, [file for file in loaded if (site / file).is_file()])
     return 0

@@ -2,6 +2,7 @@
 // Photos as canvases: decoded by the browser and reduced to what is looked at, and a drawn one to begin with.
 
 const LOOKED_AT = 1024 * 1024; // pixels
+const LONGEST = 16384; // pixels of a side of what is looked at: all browsers have canvases of so many
 const DECODED = 100e6; // pixels
 
 function paper(width, height) {
@@ -12,8 +13,8 @@ function paper(width, height) {
   return { canvas, context };
 }
 
-// A file as {name, canvas, width, height}: the last two are the photo's own, and the canvas has at most LOOKED_AT pixels. What is thrown is
-// for the user to read.
+// A file as {name, canvas, width, height}: the last two are the photo's own, and the canvas has at most LOOKED_AT pixels,
+// and no side of more than LONGEST. What is thrown is for the user to read.
 export async function photoOf(file) {
   let bitmap;
   try {
@@ -23,7 +24,7 @@ export async function photoOf(file) {
   }
   const { width, height } = bitmap;
   if (width * height > DECODED) throw new Error(`${width} x ${height} pixels are too many; at most 100 million are taken`);
-  const scale = Math.min(1, Math.sqrt(LOOKED_AT / (width * height)));
+  const scale = Math.min(1, Math.sqrt(LOOKED_AT / (width * height)), LONGEST / Math.max(width, height));
   const side = (length) => Math.max(1, Math.floor(length * scale + 1e-9));
   const { canvas, context } = paper(side(width), side(height));
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
