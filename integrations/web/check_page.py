@@ -316,6 +316,44 @@ def check_long(page, work):
     print("long pictures are looked at smaller")
 
 
+# Files whose names begin with "slow" are decoded when window.go is called.
+SLOW = """
+const decode = window.createImageBitmap, gone = new Promise((go) => { window.go = go; });
+window.createImageBitmap = async (file) => {
+  if (file.name.startsWith("slow")) await gone;
+  return decode(file);
+};"""
+GO = "const [done] = arguments; window.go(); setTimeout(done, 500);"
+
+
+def check_order(page, work):
+    """Files that are ready in another order than they were given in."""
+    shutil.copy(work / "odd.png", work / "slow.png")
+    for name in ("slow.txt", "words.txt"):
+        (work / name).write_bytes(b"no picture")
+    page.open()
+    page.driver.execute_script(SLOW)
+    page.drop(work / "slow.png")
+    page.drop(work / "words.txt")
+    page.until(lambda: page.part("error").text.startswith("words.txt: "), "error of the later file")
+    page.answer(lambda: page.driver.execute_script("window.go()"))
+    check(page.part("status").text.startswith("slow.png: 1000 x 707"), "a photo is lost where a later one cannot be read")
+    check(page.part("error").text.startswith("words.txt: "), "an earlier photo takes away the error of a later one")
+    page.open()
+    page.driver.execute_script(SLOW)
+    page.drop(work / "slow.txt")
+    page.answer(lambda: page.drop(work / "odd.png"))
+    page.driver.execute_async_script(GO)
+    check(page.part("error").text == "", f"an earlier file's error stands at a later photo: {page.part('error').text!r}")
+    page.open()
+    page.driver.execute_script(SLOW)
+    page.drop(work / "slow.png")
+    page.answer(lambda: page.drop(work / "odd.png"))
+    page.driver.execute_async_script(GO)
+    check(page.part("status").text.startswith("odd.png: "), "an earlier photo takes the place of a later one")
+    print("files that are ready in another order: the last one that can be read is shown")
+
+
 def check_screens(page, screenshot):
     """A dark scheme where the reader has one, and a small screen."""
     driver = page.driver
@@ -354,6 +392,7 @@ def main(site, tools, screenshot=None):
         check_bad_input(page, work)
         check_choices(page, work)
         check_long(page, work)
+        check_order(page, work)
         check_screens(page, screenshot)
         check_requests(own, site, [file for file in loaded if (site / file).is_file()])
     return 0

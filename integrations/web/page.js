@@ -15,7 +15,8 @@ const slider = part("slider"), number = part("number");
 let worker = null;
 let shown = null; // the photo that the worker has
 let pictures = 0; // how many it was given
-let files = 0; // how many the user has given
+let files = 0, latest = 0; // how many the user has given, and which of them was shown last
+let reading = ""; // what the status says while the last one is read
 let wish = BUDGET; // the budget that the user chose last, of which a small photo gets less
 let wanted = 0, asked = 0; // budgets: what the photo shall get of it, and what the worker is at (0: nothing)
 let takenAt = 0, movedAt = 0; // when the photo came, and when the budget was changed last
@@ -25,6 +26,10 @@ let described = ""; // what the status says of the photo that is shown
 
 function say(text) {
   part("status").textContent = text;
+}
+
+function sayWhatIs() {
+  say(reading || described);
 }
 
 function complain(text) {
@@ -92,7 +97,7 @@ function answered(answer) {
   if (first) {
     const reduced = canvas.width === width ? "" : `, looked at as ${canvas.width} x ${canvas.height}`;
     described = `${name}: ${width} x ${height} pixels${reduced}. Tiles after ${seconds(time)}, in this browser.`;
-    say(described);
+    sayWhatIs();
   }
   takenAt = asked = 0;
   if (answer.k !== wanted) ask();
@@ -101,7 +106,8 @@ function answered(answer) {
 
 function failed({ error, broken }) {
   complain(`${shown?.name ?? "The page"}: ${error}`);
-  say((described = ""));
+  described = "";
+  sayWhatIs();
   shown = null;
   takenAt = asked = 0;
   if (broken) worker.terminate();
@@ -111,19 +117,25 @@ function failed({ error, broken }) {
 
 // ---- Photos ----
 
+// Files may be ready in another order than they were given in. A later one stays once it is shown, and until then an earlier one is better
+// than none; only the last one's error is told.
 async function take(file) {
   if (!file) return;
   const began = performance.now(), mine = ++files;
   complain("");
-  say(`${file.name}: is read`);
+  say((reading = `${file.name}: is read`));
   try {
     const photo = await photoOf(file);
-    if (mine !== files) return; // a later one is on its way
+    if (mine === files) reading = "";
+    if (mine < latest) return;
+    latest = mine;
     takenAt = began;
     show(photo);
   } catch (error) {
+    if (mine !== files) return;
+    reading = "";
     complain(`${file.name}: ${error.message}`);
-    say(described);
+    sayWhatIs();
   }
 }
 
