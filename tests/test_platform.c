@@ -263,12 +263,14 @@ static void test_other_systems_names(void **state) {
         io_expect(status, TVLM_ERROR_IO, names[i]);
         assert_int_equal(tvlm_file_open(io_path(names[i]), true), -1);
         assert_int_equal(errno, EINVAL);
+        assert_int_equal(tvlm_path_folder(io_path(names[i])), strlen(io_folder) + 1);
 #else
         assert_int_equal(status, TVLM_OK);
         expect_text(names[i], "text");
 #endif
     }
 #ifdef _WIN32
+    assert_int_equal(tvlm_path_folder("d:x"), 2);
     assert_int_equal(tvlm_file_write("NUL", "text", 4, &io_log), TVLM_OK);
     char prefixed[700] = "\\\\?\\"; /* as links' targets are told; its drive has a colon */
     assert_non_null(_fullpath(prefixed + 4, io_path("a"), sizeof prefixed - 4));

@@ -117,9 +117,12 @@ char *tvlm_path_target(const char *path) {
     return target;
 }
 
+/* A colon separates only the drive: elsewhere it makes a name that is refused. */
 size_t tvlm_path_folder(const char *path) {
     size_t length = strlen(path);
-    while (length > 0 && strchr("/\\:", path[length - 1]) == NULL) --length;
+    while (length > 0 && path[length - 1] != '/' && path[length - 1] != '\\' &&
+           !(length == 2 && path[1] == ':'))
+        --length;
     return length;
 }
 
