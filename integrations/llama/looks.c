@@ -127,12 +127,17 @@ static tvlm_status read_attention(looking *l, const struct tvlm_mtmd_used *shown
     return tvlm_mtmd_watch_attention(l->watch, asked->cells, shown->cells - small, small, l->plan->attention);
 }
 
+/* The number of the chunk behind the first picture; there is one. */
+static size_t behind_picture(const mtmd_input_chunks *chunks) {
+    size_t i = 0;
+    while (mtmd_input_chunk_get_type(mtmd_input_chunks_get(chunks, i)) != MTMD_INPUT_CHUNK_TYPE_IMAGE) ++i;
+    return i + 1;
+}
+
 static tvlm_status first_look(looking *l) {
     const struct llama_model *const model = llama_get_model(l->prompt.context);
     const size_t count = mtmd_input_chunks_size(l->chunks);
-    while (mtmd_input_chunk_get_type(mtmd_input_chunks_get(l->chunks, l->behind++)) !=
-           MTMD_INPUT_CHUNK_TYPE_IMAGE) {
-    }
+    l->behind = behind_picture(l->chunks);
     tvlm_mtmd_prompt prompt = l->prompt;
     struct tvlm_mtmd_eval_params params = *l->prompt.params;
     params.no_logits = true;
