@@ -23,6 +23,7 @@ struct batch_lines {
     uint64_t length;  /* the length of all complete lines */
     void *names;      /* a tree of known_name */
     int64_t found, failed;
+    char *device; /* of the first line that names one, with its quotes; NULL: none does, or any will do */
 };
 
 /* ---- Names ---- */
@@ -82,6 +83,19 @@ static bool find_name(const char *line, const char **quoted, size_t *length) {
     return false;
 }
 
+/* The name of the device in a line, with its quotes, or NULL. Within a string, quotes would be escaped. */
+static const char *find_device(const char *line, size_t *length) {
+    static const char key[] = "\"device\": \"";
+    const char *const found = strstr(line, key);
+    if (found == NULL) return NULL;
+    const char *const quoted = found + strlen(key) - 1;
+    const char *at = quoted + 1;
+    for (; *at != '"' && *at != '\0'; ++at)
+        if (*at == '\\' && at[1] != '\0') ++at;
+    *length = (size_t)(at - quoted) + (*at == '"');
+    return quoted;
+}
+
 /* Whether bytes without a newline at their end may be the beginning of such a line. */
 static bool is_rest(const char *bytes, size_t size) {
     for (size_t i = 0; i < BEGINS; ++i) {
@@ -101,6 +115,10 @@ static int note_line(struct tool *tool, batch_lines *lines, const char *line) {
     size_t length;
     ++lines->found;
     if (!find_name(line, &quoted, &length)) return refuse_line(tool, lines, lines->found);
+    size_t named = 0;
+    const char *const device = lines->device == NULL ? find_device(line, &named) : NULL;
+    if (device != NULL && (lines->device = calloc(named + 1, 1)) != NULL)
+        memcpy(lines->device, device, named);
     lines->failed += strncmp(quoted + length, "}, \"error\": ", strlen("}, \"error\": ")) == 0;
     return add_name(lines, quoted, length) ? TOOL_DONE : tool_fail(tool, "no memory for the names of images");
 }
@@ -232,8 +250,27 @@ static int write_text(struct tool *tool, batch_lines *lines, const char *text) {
     return code;
 }
 
+/* Refuses a line of another device than those that were there when the file was resumed: devices differ in the last
+ * digits, and nobody would know which line is whose. */
+static int check_device(struct tool *tool, const batch_lines *lines, const char *text) {
+    size_t length = 0;
+    const char *const device = lines->device != NULL && text != NULL ? find_device(text, &length) : NULL;
+    if (device == NULL || (strlen(lines->device) == length && memcmp(lines->device, device, length) == 0))
+        return TOOL_DONE;
+    tool->subject = NULL;
+    return tool_fail(tool, "%.512s: its lines are of the device %.200s, not of %.*s: name it with --device",
+                     lines->path, lines->device, (int)(length < 200 ? length : 200), device);
+}
+
+void batch_lines_any_device(batch_lines *lines) {
+    free(lines->device);
+    lines->device = NULL;
+}
+
 int batch_lines_write(struct tool *tool, batch_lines *lines, json_writer *json) {
-    const int code = write_text(tool, lines, json_text_of(json));
+    const char *const text = json_text_of(json);
+    int code = check_device(tool, lines, text);
+    if (code == TOOL_DONE) code = write_text(tool, lines, text);
     json->length = 0;
     return code;
 }
@@ -259,6 +296,7 @@ void batch_lines_close(batch_lines **lines) {
         free(name);
     }
     if ((*lines)->file >= 0) (void)tvlm_file_close((*lines)->file);
+    free((*lines)->device);
     free(*lines);
     *lines = NULL;
 }

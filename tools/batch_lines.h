@@ -30,8 +30,12 @@ bool batch_lines_passed(batch_lines *lines, const char *name);
 int64_t batch_lines_found(const batch_lines *lines);
 int64_t batch_lines_failed(const batch_lines *lines);
 
-/* Writes the text of a writer, which must be one line, and empties the writer. */
+/* Writes the text of a writer, which must be one line, and empties the writer. A line of another device than those that
+ * were there when the file was resumed is refused. */
 int batch_lines_write(struct tool *tool, batch_lines *lines, json_writer *json);
+
+/* Lets lines be of any device: several are at work. */
+void batch_lines_any_device(batch_lines *lines);
 
 /* Writes the line of an image that failed. */
 int batch_lines_write_error(struct tool *tool, batch_lines *lines, const char *name, const char *error);

@@ -287,6 +287,7 @@ static int open_pool(pooled *all) {
                                             .log = &log,
                                             .format = (tvlm_format)common->format.value,
                                             .keep_memory = true};
+    if (several && run->lines != NULL) batch_lines_any_device(run->lines);
     int code = several ? TOOL_DONE : tool_open_device(run->tool, common, &all->device);
     if (code != TOOL_DONE) return code;
     const struct tvlm_pool_params params = {.devices = several ? common->device : NULL,

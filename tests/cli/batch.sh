@@ -121,6 +121,16 @@ head -2 twice.jsonl >out.jsonl
 ends 3 "${resuming[@]}" "${photos[0]}" "$in/bad.png" "${photos[0]}" "${photos[1]}" --skip-errors --resume out.jsonl
 has "$work/stderr" '^tvlm: 1 of 4 images failed$'
 same "resumed with an error and a name that comes twice" out.jsonl twice.jsonl
+# What another device has answered is not mixed with this one's; errors are of none.
+if [ "$device" ]; then
+    sed '2,$d; s/"device": "[^"]*"/"device": "an \\"other\\" one"/' "$in/all.jsonl" >out.jsonl
+    cp out.jsonl before.jsonl
+    ends 1 "${resuming[@]}" "${photos[@]}" --resume out.jsonl
+    has "$work/stderr" 'out.jsonl: its lines are of the device "an \\"other\\" one", not of "'
+    same "lines of another device" out.jsonl before.jsonl
+    sed -n 2p twice.jsonl >out.jsonl
+    ends 3 "${resuming[@]}" "${photos[0]}" "$in/bad.png" "${photos[0]}" "${photos[1]}" --skip-errors --resume out.jsonl
+fi
 odd="$in/a \"q\"\\ß"$'\n\x01'.png
 cp "${photos[0]}" "$odd"
 ends 0 "${lines[@]}" "$odd" "${photos[1]}" -o odd.jsonl
