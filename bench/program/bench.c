@@ -482,7 +482,9 @@ const tool_command bench_command = {
         "the tiles changes: full, all made again; delta, only what changed; carried, the same, with saliency and\n"
         "regions kept for a while; stream, push (with optical flow) and select; sent, the same, each frame sent ahead\n"
         "beside the work on the one before; flow, the optical flow alone, between frames that are there.\n"
-        "Stages end with a wait; 'frame' has one at its end only. 'families': what the update left to make.\n"
+        "Stages end with a wait; 'frame' has one at its end only. 'families': what the update left to make. Times are\n"
+        "medians, but of frames the mean and the largest stand there too: carried, where 10 % change, makes saliency and\n"
+        "regions anew every tenth frame, which no median shows (--repeat 20, or another multiple of ten).\n"
         "Without --stage first the most device memory that full40 takes in half at this size, everything that is\n"
         "allocated for it counted: textures, labels and regions, scratch, pixels handed in.\n",
     .options = groups,

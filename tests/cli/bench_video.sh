@@ -28,7 +28,9 @@ cp "$work/stdout" "$work/json"
 if command -v python3 >/dev/null; then
     holds_true "scenes and modes" 'len(d["rows"]) == len(rows) == 24 and len(scenes) == 4'
     holds_true "modes" '{m for s, m in rows} == {"full", "delta", "carried", "stream", "sent", "flow"}'
-    holds_true "a frame takes time" 'all(r["frame_ms"] > 0 for r in d["rows"])'
+    holds_true "a frame takes time" 'all(0 < r["frame_ms"] <= r["frame_largest_ms"] for r in d["rows"])'
+    holds_true "the mean lies between" 'all(0 < r["frame_mean_ms"] <= r["frame_largest_ms"] + 1e-6 for r in d["rows"])'
+    holds_true "the mean and the median of two are the same" 'all(abs(r["frame_mean_ms"] / r["frame_ms"] - 1) < 1e-3 for r in d["rows"])'
     holds_true "stages" 'all(min(r["update_ms"], r["families_ms"], r["select_ms"]) > 0 for (s, m), r in rows.items() if m in ("full", "delta", "carried"))'
     holds_true "stages of a stream" 'all(min(r["push_ms"], r["select_ms"]) > 0 for (s, m), r in rows.items() if m == "stream")'
     holds_true "full compares nothing" 'all("changed" not in r for (s, m), r in rows.items() if m in ("full", "flow"))'
@@ -39,14 +41,15 @@ if command -v python3 >/dev/null; then
     holds_true "a stream compares as the stack does" 'all(abs(rows["200x136, 10 %", m]["changed"] - 1 / 12) < 1e-4 for m in ("stream", "sent"))'
     holds_true "ratios" 'd["speedup_10_percent"] > 0 and d["speedup_10_percent_carried"] > 0'
     holds_true "the ratio is that of the rows" 'abs(d["speedup_10_percent"] * rows["200x136, 10 %", "delta"]["frame_ms"] / rows["200x136, 10 %", "full"]["frame_ms"] - 1) < 1e-3'
+    holds_true "where something is carried it is that of the means" 'abs(d["speedup_10_percent_carried"] * rows["200x136, 10 %", "carried"]["frame_mean_ms"] / rows["200x136, 10 %", "full"]["frame_mean_ms"] - 1) < 1e-3'
 else
     echo "SKIPPED: no python3 to read the JSON"
 fi
 succeeds "${bench[@]}" --size 96x64 --repeat 1
 checks=$((checks + 1))
-[ "$(grep -cE '^96x64, (1|10|100) % +(full|delta|carried|stream|sent|flow) ' "$work/stdout")" -eq 18 ] || complain "not 18 rows"
+[ "$(grep -cE '^96x64, (1|10|100) % +(full|delta|carried|stream|sent|flow) .* +[0-9.]+ +[0-9.]+ +[0-9.]+$' "$work/stdout")" -eq 18 ] || complain "not 18 rows"
 checks=$((checks + 1))
-[ "$(grep -cE '^10 % change, .*: [0-9.]+ times as fast' "$work/stdout")" -eq 2 ] || complain "not two ratios"
+[ "$(grep -cE '^10 % change, .*: [0-9.]+ times as fast as full, by the me(di)?an$' "$work/stdout")" -eq 2 ] || complain "not two ratios"
 
 mkdir "$work/in/empty"
 refused 1 'fewer than' "${bench[@]}" --size 96x64 --repeat 1 --frames-from "$work/in/empty" --json
