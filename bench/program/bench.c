@@ -347,15 +347,35 @@ static int end_report(struct tool *tool, json_writer *json) {
     return tool_print(tool, json_text_of(json));
 }
 
+/* Whether so many letters of a word are part of the name. */
+static bool has(const char *name, const char *word, size_t length) {
+    for (; *name != '\0'; ++name)
+        if (strncmp(name, word, length) == 0) return true;
+    return false;
+}
+
 /* Whether one of the words of a comma-separated list is part of the name. */
 static bool named(const char *list, const char *name) {
     for (size_t length; *list != '\0'; list += length + (list[length] == ',')) {
-        char word[40];
         length = strcspn(list, ",");
-        snprintf(word, sizeof word, "%.*s", (int)length, list);
-        if (length > 0 && length < sizeof word && strstr(name, word) != NULL) return true;
+        if (length > 0 && has(name, list, length)) return true;
     }
     return false;
+}
+
+/* Refuses a list of which a word is part of no stage's name: nothing would be measured for it. */
+static int check_named(struct tool *tool, const char *list, const bench_stage *stages, int32_t count) {
+    bool any = false;
+    for (size_t length; *list != '\0'; list += length + (list[length] == ',')) {
+        int32_t i = 0;
+        length = strcspn(list, ",");
+        if (length == 0) continue;
+        while (i < count && !has(stages[i].name, list, length)) ++i;
+        if (i == count)
+            return tool_usage(tool, "--stage %.*s: no stage has that in its name", (int)length, list);
+        any = true;
+    }
+    return any ? TOOL_DONE : tool_usage(tool, "--stage names no stage");
 }
 
 static int measure_all(struct tool *tool, const bench_options *options, const memory *taken, const cold *c,
@@ -365,8 +385,9 @@ static int measure_all(struct tool *tool, const bench_options *options, const me
     const int32_t repeat = options->repeat.given ? options->repeat.value : REPEAT_DEFAULT;
     const bool as_json = options->common.json > 0;
     struct roof roof = {.cache_bytes = bench_clocks_of(bench->device).cache_bytes};
-    int code = TOOL_DONE;
+    int code = options->stage != NULL ? check_named(tool, options->stage, stages, count) : TOOL_DONE;
     json_writer json = {0};
+    if (code != TOOL_DONE) return code;
     double *const times = malloc((size_t)repeat * sizeof *times);
     if (times == NULL) return tool_fail(tool, "no memory");
     begin_report(&json, bench, taken, c, as_json);

@@ -59,5 +59,10 @@ refused 2 'exclude each other' "${bench[@]}" --layouts --video
 refused 2 'exclude each other' "${bench[@]}" --peaks --layouts
 refused 2 'takes --size, and none of' "${bench[@]}" --peaks --repeat 3
 [ -z "$(listing)" ] || complain "files are left: $(listing)"
+# A word that names no stage, alone, among others, longer than any name, and none at all.
+refused 2 '--stage nosuch: no stage has that' "${bench[@]}" --size 96x64 --stage nosuch
+refused 2 '--stage nosuch: no stage has that' "${bench[@]}" --size 96x64 --stage visual,nosuch --json
+refused 2 '--stage vvvv*: no stage has that' "${bench[@]}" --size 96x64 --stage "$(printf 'v%.0s' {1..60})"
+refused 2 '--stage names no stage' "${bench[@]}" --size 96x64 --stage ,
 refused 2 'is not for --layouts' "${bench[@]}" --layouts --stage visual
 finish
