@@ -32,6 +32,7 @@ import learned as learning  # exits with 77 where something is not there
 import cv2
 import numpy as np
 import texturevlm as tv
+from shared import replacing, write_json
 from texturevlm import train
 
 CELL, BEST, L2 = 16, 64, 1.0
@@ -248,7 +249,8 @@ def plot(figures, path):
         panel.legend(fontsize=8, loc="center right" if panel is panels[1] else "best")
     panels[0].annotate("dotted: the default score", (0.5, 0.03), xycoords="axes fraction", ha="center", fontsize=8)
     figure.tight_layout()
-    figure.savefig(path, dpi=80)
+    with replacing(path) as part:
+        figure.savefig(part, dpi=80)
 
 
 def main():
@@ -268,8 +270,7 @@ def main():
     else:
         figures = {task: run(task, list(photos()), options) for task, photos in (("things", things), ("words", words))}
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(figures, file)
+        write_json(options.json, figures)
     worst = 0.0
     for task, found in figures.items():
         print_task(task, found)

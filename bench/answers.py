@@ -20,7 +20,6 @@ Runs in the environment of ci/hf-environment, with the package; exit 77 without.
 others, and what does not help it is not claimed to help.
 """
 import argparse
-import json
 import math
 import os
 import sys
@@ -35,6 +34,7 @@ import transformers  # noqa: E402
 from PIL import Image  # noqa: E402
 import answers_model as am  # noqa: E402
 import answers_scenes as scenes  # noqa: E402
+from shared import write_json  # noqa: E402
 from texturevlm import hf  # noqa: E402
 from texturevlm._cut import EXTRA  # noqa: E402
 from texturevlm.hf import _looks, _showing  # noqa: E402
@@ -228,8 +228,7 @@ def main():
     if len(options.folders) > 1:
         print(f"all\n{table(together, shares)}")
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({f"{way} {share}": kinds for (way, share), kinds in together.items()}, file)
+        write_json(options.json, {f"{way} {share}": kinds for (way, share), kinds in together.items()})
 
 
 if __name__ == "__main__":

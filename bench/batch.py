@@ -23,7 +23,6 @@ import argparse
 import concurrent.futures
 import ctypes
 import glob
-import json
 import os
 import random
 import resource
@@ -38,6 +37,7 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 import images
+from shared import write_json
 
 MEGAPIXELS = [1, 2, 3, 5, 8, 12]
 AIM = 1.3
@@ -184,8 +184,7 @@ def main():
         worked = f"{work[name]:8.1f} ms of work   {work[name] / work['decode']:5.2f} times" if not name.startswith("processor") else ""
         print(f"{name:20} {taken:8.1f} ms an image   {taken / least['decode']:5.2f} times decoding   {worked}")
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump({"files": len(files), "cores": CORES, "ms": least, "work_ms": work}, file)
+        write_json(options.json, {"files": len(files), "cores": CORES, "ms": least, "work_ms": work})
     ratio = least["grid 1024"] / least["decode"]
     print(f"grid 1024: {ratio:.2f} times decoding, {'at most' if ratio <= AIM else 'above'} {AIM}")
     return 0 if ratio <= AIM else 1

@@ -51,6 +51,7 @@ import measures  # noqa: E402
 import recognition  # noqa: E402
 from drawing import PATCH, Drawing  # noqa: E402
 from images import DATA, DRAWN, SETS, Images  # noqa: E402
+from shared import write_json  # noqa: E402
 from tables import ALONE, AS_MANY, CUT, HIDDEN, MEASURES, PLAIN, SHOWN, Table, plot, sheet  # noqa: E402
 
 SHARES = [0.02, 0.05, 0.10, 0.25, 0.50]
@@ -254,9 +255,7 @@ def gather(options, folder):
 
 def write(tables, path):
     if path:
-        with open(path + ".new", "w", encoding="utf-8") as file:
-            json.dump({group: table.rows for group, table in tables.items()}, file)
-        os.replace(path + ".new", path)
+        write_json(path, {group: table.rows for group, table in tables.items()})
 
 
 def read(paths):

@@ -16,6 +16,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
 from common import Library, need, np  # noqa: E402
+from shared import replacing  # noqa: E402
 
 cv2 = need("cv2")
 SIDE, LINE, TALL, FIRST = 256, 20, 10, 20  # of the page: a line every 20 pixels, 10 of which are letters
@@ -162,7 +163,8 @@ def draw(path, pixels, sampler, profile, table, axes):
     right.legend(fontsize=9)
     right.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path, dpi=80)
+    with replacing(path) as part:
+        figure.savefig(part, dpi=80)
     print(f"picture: {path}")
 
 

@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from shared import write_json
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
 SKIPPED, CELL, K = 77, 16, 273
 LUMA = (0.299, 0.587, 0.114)
@@ -339,9 +341,7 @@ def table(report, rows, modes):
 
 def save(name, rows):
     if options.json:
-        with open(options.json + ".part", "w") as file:
-            json.dump({"device": name, "pytorch": torch.__version__, "stages": rows}, file, indent=1)
-        os.replace(options.json + ".part", options.json)
+        write_json(options.json, {"device": name, "pytorch": torch.__version__, "stages": rows}, indent=1)
 
 
 def compare():

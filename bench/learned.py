@@ -36,7 +36,7 @@ except ImportError as missing:
 import pages
 import saliency as salient
 import text as texts
-from shared import DATA
+from shared import DATA, replacing
 
 DESIGNED = "saliency,saliency_fine,saliency_mid,saliency_coarse,text,edges,distance,entropy,sharpness,x,y,eccentricity"
 STROKES = "text,edges,rgb_var,entropy,sharpness,saliency_fine,saliency_mid,distance,low"
@@ -170,7 +170,8 @@ def keep(options, name, examples, how):
         rows.append(np.concatenate([shown, np.repeat(plane[..., None], 3, 2)], 1))
     left, right = np.concatenate(rows[::2]), np.concatenate(rows[1::2])
     picture = np.round(255 * np.concatenate([left[:len(right)], right], 1)[..., ::-1])
-    cv2.imwrite(path + "_channels.jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, 80])
+    with replacing(path + "_channels.jpg") as part:
+        cv2.imwrite(part, picture, [cv2.IMWRITE_JPEG_QUALITY, 80])
     print(f"{path}.safetensors: {how}, of {len(examples)} photos")
 
 
@@ -179,7 +180,8 @@ def write_sheet(file, path):
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, "sheet.png")
         train.sheet(tv.Network.load(file), made, image=slide)
-        cv2.imwrite(path, cv2.imread(made), [cv2.IMWRITE_JPEG_QUALITY, 75])
+        with replacing(path) as part:
+            cv2.imwrite(part, cv2.imread(made), [cv2.IMWRITE_JPEG_QUALITY, 75])
 
 
 # ---- Time ----

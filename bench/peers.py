@@ -34,6 +34,7 @@ os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
 from common import SKIPPED, edge_pixels, generate, np, random_pixels, run, save_ppm  # noqa: E402
+from shared import write_json  # noqa: E402
 
 try:
     import cv2
@@ -635,8 +636,7 @@ for name, times in ours.items():
                   "ratio_of_minima": best, "share_of_copy": max(shares[name]),
                   **({"same_work_ms": min(same[name])} if name in same else {})})
 if options.json:
-    with open(options.json, "w") as file:
-        json.dump({**{key: report[key] for key in ("device", "driver", "storage", "format")}, "stages": table}, file, indent=1)
+    write_json(options.json, {**{key: report[key] for key in ("device", "driver", "storage", "format")}, "stages": table}, indent=1)
 load = os.getloadavg()[0]
 if load > options.threads + 1:
     print(f"note: the machine was busy with other things (load {load:.1f} for {os.cpu_count()} cores): not figures to keep")

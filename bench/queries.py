@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from shared import write_json
+
 parser = argparse.ArgumentParser()
 parser.add_argument("tool", metavar="TVLM")
 parser.add_argument("--rounds", type=int, default=5)
@@ -180,8 +182,8 @@ for name, _ in STAGES:
     row = table[-1]
     print("%-26s %10.3f %10.3f %10.3f %10.3f %8.2f (%5.2f)" % (name, *list(row.values())[1:]))
 if options.json:
-    with open(options.json, "w") as file:
-        json.dump({"device": report["device"], "torch": torch.__version__, "torch_on": str(where), "same_positions": same, "stages": table}, file, indent=1)
+    write_json(options.json, {"device": report["device"], "torch": torch.__version__, "torch_on": str(where), "same_positions": same,
+                              "stages": table}, indent=1)
 limit = 0.06 if ours_on_gpu else 5.0
 good = min(ours["a further query"]) < limit
 print("a further query under %g ms: %s" % (limit, "yes" if good else "no"))

@@ -4,6 +4,7 @@ import cv2
 import intervals
 import numpy as np
 import recognition
+from shared import replacing
 
 MEASURES = ["all", "things", "ssim", "texels", "words", "faces", "people", *recognition.MEASURES]
 COUNTED = ("words", "faces", "people", *recognition.THINGS, "street words")  # (found, of how many)
@@ -206,7 +207,8 @@ def plot(tables, shares, path):
     for axis in list(axes.flat)[len(shown):]:
         axis.set_visible(False)
     figure.tight_layout()
-    figure.savefig(path, dpi=80)
+    with replacing(path) as part:
+        figure.savefig(part, dpi=80)
     print(f"plot: {path}")
 
 
@@ -232,5 +234,6 @@ def sheet(pictures, path, width=320, across=5):
         tiles += [np.full_like(tiles[0], 255)] * (-len(tiles) % across)
         lines += [np.hstack(tiles[i:i + across]) for i in range(0, len(tiles), across)]
     if lines:
-        cv2.imwrite(path, np.vstack(lines), [cv2.IMWRITE_JPEG_QUALITY, 88])
+        with replacing(path) as beside:
+            cv2.imwrite(beside, np.vstack(lines), [cv2.IMWRITE_JPEG_QUALITY, 88])
         print(f"sheet: {path}")

@@ -11,7 +11,6 @@ stream    `texturevlm.VideoStream`, updated and asked for a tenth of each of the
 The clip moves like a hand-held camera over a photo that is drawn here, and needs NumPy alone. It runs to and fro.
 """
 import argparse
-import json
 import os
 import statistics
 import sys
@@ -20,6 +19,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
 from common import need, np  # noqa: E402
+from shared import write_json  # noqa: E402
 
 tv = need("texturevlm")
 SHARE, PATCH, TURN = .1, 28, 48
@@ -99,8 +99,7 @@ def main():
         print(f"  {name:7} {found[name]['ms']:7.2f} {found[name]['mean']:7.2f} {found[name]['slow']:7.2f}")
     print(f"  causal / stream by means: {found['causal']['mean'] / found['stream']['mean']:.2f}")
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump(found, file, indent=1)
+        write_json(options.json, found, indent=1)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ these. Needs the package (PYTHONPATH), OpenCV, Pillow and Debian's tesseract-ocr
 """
 import argparse
 import importlib
-import json
 import math
 import os
 import sys
@@ -30,6 +29,7 @@ import measures  # noqa: E402
 import texturevlm  # noqa: E402
 from drawing import fill_empty, repeated  # noqa: E402
 from images import Images  # noqa: E402
+from shared import write_json  # noqa: E402
 
 SIDE, LEAST = 28, 4
 WAYS = ("smaller", "pruned", "pictures", "cells")
@@ -143,8 +143,7 @@ def main():
                       ", ".join(f"{way} {read[way]}" for way in (*WAYS, *RULES) if way in read) + f"; auto: {auto}", flush=True)
     print_table(rows)
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file)
+        write_json(options.json, rows)
     return 0
 
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the scripts of bench/ share, and what they do where there is nothing to measure."""
+import importlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Imports a script as it is imported by the others: beside them, and as nobody has tuned the device."""
+    monkeypatch.syspath_prepend(str(BENCH))
+    monkeypatch.setenv("TVLM_UNTUNED", "1")
+    return importlib.import_module
+
+
+def said(*words):
+    """A script's exit status and what it says; skips the test where a package is missing."""
+    done = subprocess.run([sys.executable, str(BENCH / words[0]), *map(str, words[1:])], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, env={**os.environ, "TVLM_SHARED": str(BENCH / "nothing")})
+    if "No module named" in done.stdout:
+        assert done.returncode == 77 and "Traceback" not in done.stdout
+        pytest.skip(done.stdout.strip())
+    return done.returncode, done.stdout
+
+
+# ---- What is written ----
+
+def test_a_result_takes_the_place_of_the_last_one(script, tmp_path):
+    shared, path = script("shared"), tmp_path / "figures.json"
+    shared.write_json(str(path), {"a": 1})
+    shared.write_json(str(path), {"a": 2}, indent=1)
+    assert json.loads(path.read_text()) == {"a": 2} and os.listdir(tmp_path) == ["figures.json"]
+
+
+def test_a_result_that_fails_leaves_the_last_one(script, tmp_path):
+    shared, path = script("shared"), tmp_path / "figures.json"
+    path.write_text("before")
+    with pytest.raises(TypeError):
+        shared.write_json(str(path), {"a": object()})
+    with pytest.raises(ZeroDivisionError), shared.replacing(str(path)) as part:
+        pathlib.Path(part).write_text("half")
+        assert part.endswith(".json") and path.read_text() == "before"
+        raise ZeroDivisionError
+    assert path.read_text() == "before" and os.listdir(tmp_path) == ["figures.json"]
+
+
+def test_what_is_no_file_is_written_as_it_is(script):
+    with script("shared").replacing(os.devnull) as part:
+        assert part == os.devnull
+
+
+# ---- earlier.py ----
+
+def test_a_stage_that_is_gone_fails(script, monkeypatch, capsys):
+    earlier = script("earlier")
+    options = earlier.argparse.Namespace(limit=1.08, commit="5df4ce8", json=None)
+    before, now = {"visual": 1.0, "text": 2.0}, {"visual": 1.0, "ink": 3.0}
+    with pytest.raises(SystemExit) as ended:
+        earlier.report(before, now, options)
+    out = capsys.readouterr().out
+    assert ended.value.code == 1 and "GONE" in out and "to compare: ink" in out and "1 passed, 1 failed" in out
+    monkeypatch.setitem(earlier.KNOWN, "text", "it is part of visual")
+    with pytest.raises(SystemExit) as ended:
+        earlier.report(before, now, options)
+    assert ended.value.code == 0 and "GONE" not in capsys.readouterr().out
