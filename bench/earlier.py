@@ -7,22 +7,26 @@ turn; what counts is the least time of each stage. Where a stage seems slower th
 up to six times more: noise makes a time longer, never shorter, so that the least of both sides come nearer to the truth.
 
 The earlier commit is built once, as a release, and kept in the cache (ci/cache-folder). Stages that take less than 0.05 ms are told, and
-fail nothing: a command of the driver takes as long; nor do copies and launches that are the device's own. KNOWN has those that became
-slower for a reason.
+fail nothing: a command of the driver takes as long; nor do copies and launches that are the device's own. A stage that is no longer
+there fails, since nobody knows what became of it; one that is new is told. KNOWN has those that became slower, or went, for a reason.
 
-Exit: 0; 1 where a stage takes more than --limit times what it took; 77 where the commit is not in the history, or cannot be built.
+Exit: 0; 1 where a stage takes more than --limit times what it took, or is gone; 77 where the commit is not in the history, or cannot be
+built.
 """
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
+from shared import write_json
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SKIPPED, SHORT_MS, AGAIN = 77, 0.05, 6
 DEVICES_OWN = ("copy", "launch", "wait", "upload", "download")  # what the device takes, whoever asks
-# What became slower than in 5df4ce8, and why.
+# What became slower than in 5df4ce8, or is gone, and why.
 KNOWN = {}
 
 
@@ -40,16 +44,28 @@ def earlier_build(commit):
     folder = os.path.join(cache, f"earlier-{found.stdout.strip()[:12]}")
     build = os.path.join(folder, "build")
     if bench_of(build) is None:
-        os.makedirs(folder, exist_ok=True)
-        with subprocess.Popen(["git", "-C", ROOT, "archive", commit], stdout=subprocess.PIPE) as archive:
-            subprocess.run(["tar", "x", "-C", folder], stdin=archive.stdout, check=True)
-        with open(os.path.join(folder, "build.log"), "w") as log:
-            for command in (["cmake", "-S", folder, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"], ["ninja", "-C", build, "tvlm"],
-                            ["ninja", "-C", build, "tvlm-bench"]):
-                done = subprocess.run(command, stdout=log, stderr=log)
-                if done.returncode and command[-1] != "tvlm-bench":  # early commits have none
-                    skip(f"{commit} cannot be built: {log.name}")
+        os.makedirs(cache, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache, prefix="earlier-") as beside:  # a run that is stopped leaves no half of a build
+            make(commit, os.path.join(beside, "tree"), folder + ".log")
+            shutil.rmtree(folder, ignore_errors=True)
+            os.rename(os.path.join(beside, "tree"), folder)
     return build
+
+
+def make(commit, folder, log_path):
+    """Builds a commit in a folder that can be renamed: its programs find the library from where they are."""
+    build = os.path.join(folder, "build")
+    os.mkdir(folder)
+    with subprocess.Popen(["git", "-C", ROOT, "archive", commit], stdout=subprocess.PIPE) as archive:
+        unpacked = subprocess.run(["tar", "x", "-C", folder], stdin=archive.stdout)
+    if archive.returncode or unpacked.returncode:
+        raise SystemExit(f"{commit} cannot be unpacked: git archive: exit {archive.returncode}, tar: exit {unpacked.returncode}")
+    with open(log_path, "w", encoding="utf-8") as log:
+        for command in (["cmake", "-S", folder, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_BUILD_RPATH_USE_ORIGIN=ON"],
+                        ["ninja", "-C", build, "tvlm"], ["ninja", "-C", build, "tvlm-bench"]):
+            done = subprocess.run(command, stdout=log, stderr=log)
+            if done.returncode and command[-1] != "tvlm-bench":  # early commits have none
+                skip(f"{commit} cannot be built: {log_path}")
 
 
 def bench_of(build):
@@ -83,6 +99,11 @@ def slower(before, now, limit):
     return [name for name in before if name in now and name not in (*KNOWN, *DEVICES_OWN) and before[name] >= SHORT_MS and now[name] > limit * before[name]]
 
 
+def gone(before, now):
+    """The stages that are no longer there."""
+    return sorted(set(before) - set(now) - set(KNOWN))
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.splitlines()[0])
     parser.add_argument("build")
@@ -111,19 +132,22 @@ def main():
 
 
 def report(before, now, options):
-    failed = slower(before, now, options.limit)
+    failed, lost, new = slower(before, now, options.limit), gone(before, now), sorted(set(now) - set(before))
     print(f"{'':28} {options.commit[:9]:>10} {'now':>10} {'ratio':>7}   ms, the least")
     for name in sorted(set(before) & set(now), key=lambda name: -now[name] / max(before[name], 1e-9)):
         why = "SLOWER" if name in failed else KNOWN.get(name, "") if now[name] > options.limit * before[name] else ""
         print(f"{name:28} {before[name]:10.3f} {now[name]:10.3f} {now[name] / max(before[name], 1e-9):7.2f}   "
               f"{why or ('too short to tell' if before[name] < SHORT_MS else '')}")
+    for name in lost:
+        print(f"{name:28} {before[name]:10.3f} {'':10} {'':7}   GONE")
+    if new:
+        print(f"new, with nothing to compare: {', '.join(new)}")
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump({"commit": options.commit, "earlier": before, "now": now}, file, indent=1)
+        write_json(options.json, {"commit": options.commit, "earlier": before, "now": now}, indent=1)
     if not set(before) & set(now):
         raise SystemExit("the two builds have no stage in common")
-    print(f"{len(set(before) & set(now)) - len(failed)} passed, {len(failed)} failed")
-    sys.exit(1 if failed else 0)
+    print(f"{len(set(before) & set(now)) - len(failed)} passed, {len(failed) + len(lost)} failed")
+    sys.exit(1 if failed or lost else 0)
 
 
 if __name__ == "__main__":
