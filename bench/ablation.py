@@ -32,6 +32,7 @@ import learned as learning  # exits with 77 where something is not there
 import cv2
 import numpy as np
 import texturevlm as tv
+from images import labels
 from shared import replacing, write_json
 from texturevlm import train
 
@@ -79,8 +80,7 @@ def things():
         path = os.path.join(folder, note["file_name"][:-4])
         if not os.path.exists(path + ".jpg"):
             continue
-        ids = cv2.imread(path + "_panoptic.png").astype(np.int64)
-        ids = ids[..., 2] + 256 * ids[..., 1] + 65536 * ids[..., 0]
+        ids = labels(note["file_name"][:-4], folder)
         mask = np.isin(ids, [s["id"] for s in note["segments_info"] if thing[s["category_id"]]]).astype(np.float32)
         mask[ids == 0] = np.nan
         yield Photo(note["file_name"][:-4], np.ascontiguousarray(cv2.imread(path + ".jpg")[..., ::-1]), mask)

@@ -7,13 +7,25 @@ On the four photos of ../shared/data/clip/painted, for each class that covers at
 the share of its 64 best cells that stay; the AUC of the answer against the true mask; and, of as many cells as the object
 has, how many lie on it (precision and recall are the same then). "unit": the plain cosine with the unit vectors of the
 embedding, without the part of a vector's length that lies in the basis (computed here, from the same basis).
+
+Exit: 77 without OpenCV, SciPy or the data.
 """
-import json, os, subprocess, sys, tempfile
-import numpy as np
-from scipy.stats import rankdata
-from shared import DATA as data
+import json
+import os
+import subprocess
+import sys
+import tempfile
 
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, os.path.join(root, "tests", "python"))
+from common import need, np  # noqa: E402
+
+cv2, stats = need("cv2", "scipy.stats")
+from images import labels  # noqa: E402
+from measures import auc  # noqa: E402
+from shared import DATA as data  # noqa: E402
+
+rankdata = stats.rankdata
 tool = sys.argv[1] if len(sys.argv) > 1 else os.path.join(root, "build", "tools", "tvlm")
 if not os.path.isdir(os.path.join(data, "clip", "painted")):
     print("bases.py: skipped: there is no", data)
@@ -24,20 +36,15 @@ text = np.load(os.path.join(data, "clip/detic_coco_clip_a+cname.npy")).astype(np
 photos = ["000000000785", "000000000872", "000000001268", "000000002473"]
 path = {i: os.path.join(data, "clip/painted", i + ".npy") for i in photos}
 features = {i: np.load(path[i]).astype(np.float64) for i in photos}
-folder = tempfile.mkdtemp()
-
-
-def read_png(file):
-    import cv2
-    return cv2.imread(file)[:, :, ::-1].astype(np.int64)
+kept = tempfile.TemporaryDirectory()  # until the process ends
+folder = kept.name
 
 
 def masks(photo):
     """The coverage of each class, cell by cell; classes that are the larger part of three cells or more."""
     panoptic = json.load(open(os.path.join(data, "boxes/coco_panoptic/panoptic_val2017.json")))
     category = {c["id"]: c["name"] for c in panoptic["categories"]}
-    picture = read_png(os.path.join(data, "boxes/coco_panoptic", photo + "_panoptic.png"))
-    segment = picture[..., 0] + 256 * picture[..., 1] + 65536 * picture[..., 2]
+    segment = labels(photo)
     rows, columns = features[photo].shape[:2]
     coverage = {}
     for s in next(a for a in panoptic["annotations"] if a["image_id"] == int(photo))["segments_info"]:
@@ -56,7 +63,7 @@ def ask(photo, query, *options):
     np.save(file, query)
     image = os.path.join(data, "boxes/coco_panoptic", photo + ".jpg")
     rows, columns = features[photo].shape[:2]
-    height, width = read_png(image).shape[:2]
+    height, width = cv2.imread(image).shape[:2]
     cells = -(-height // 16) * -(-width // 16)
     out = subprocess.check_output([tool, "select", image, "--strategy", "grid", "-k", str(cells), "--features", path[photo], "--feature-patch",
                                    "16", "--query", file, *(options or ("--weights", "0,0,1"))])
@@ -70,11 +77,6 @@ def ask(photo, query, *options):
 
 def unit(x):
     return x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-12)
-
-
-def auc(score, mask):
-    r, n = rankdata(score), mask.sum()
-    return (r[mask].sum() - n * (n + 1) / 2) / (n * (mask.size - n)) if 0 < n < mask.size else np.nan
 
 
 def best(score, k):

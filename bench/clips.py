@@ -17,6 +17,7 @@ import os
 import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
+from images import labels
 from shared import DATA
 
 SIDE, LONGEST, COUNT = 28, 24, 48  # pixels of a token, tokens along the longer side, frames
@@ -104,8 +105,7 @@ def mover():
 def outlined(name, segment):
     """A thing that somebody outlined in a photo of COCO, and its mask, 0 .. 1."""
     path = os.path.join(DATA, "boxes", "coco_panoptic", name)
-    colours = cv2.imread(path + "_panoptic.png").astype(np.int64)
-    mask = (colours * (65536, 256, 1)).sum(2) == segment
+    mask = labels(name) == segment
     rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
     part = np.s_[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1]
     return cv2.cvtColor(cv2.imread(path + ".jpg"), cv2.COLOR_BGR2RGB)[part], mask[part].astype(np.float32)

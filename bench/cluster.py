@@ -42,6 +42,7 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
+import images
 from shared import DATA
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -222,9 +223,9 @@ def panoptic_of(folder):
     photos = []
     for name in sorted(n for n in os.listdir(folder) if n.endswith("_panoptic.png")) if os.path.isdir(folder) else []:
         path = os.path.join(folder, name.replace("_panoptic.png", ".jpg"))
-        colours = cv2.imread(os.path.join(folder, name)).astype(int) @ (65536, 256, 1)
         if os.path.exists(path):
-            photos.append(Photo(path, [np.unique(colours, return_inverse=True)[1].reshape(colours.shape)]))
+            segments = images.labels(name.replace("_panoptic.png", ""), folder)
+            photos.append(Photo(path, [np.unique(segments, return_inverse=True)[1].reshape(segments.shape)]))
     return photos
 
 

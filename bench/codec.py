@@ -29,18 +29,15 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
-from shared import DATA
+from images import COCO, DATA, PAINTED, labels
 
-COCO = os.path.join(DATA, "boxes", "coco_panoptic")
-PAINTED = os.path.join(DATA, "clip", "painted")
 EMBEDDED = 12
 LEVEL = 4  # that of cells of 16 pixels
 
 
 def mask_of(name, things):
     """Where a photo's things are."""
-    picture = cv2.imread(os.path.join(COCO, name + "_panoptic.png"))[..., ::-1].astype(np.int64)
-    return np.isin(picture[..., 0] + 256 * picture[..., 1] + 65536 * picture[..., 2], things[name]).astype(np.float32)
+    return np.isin(labels(name), things[name]).astype(np.float32)
 
 
 def things_of(names):

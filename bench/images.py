@@ -145,7 +145,7 @@ def fonts_there(group):
     return not missing
 
 
-def labels(stem):
+def labels(stem, folder=COCO):
     """The segment of each pixel of a COCO photo."""
-    colours = cv2.imread(os.path.join(COCO, stem + "_panoptic.png"), cv2.IMREAD_COLOR).astype(np.int64)
+    colours = cv2.imread(os.path.join(folder, stem + "_panoptic.png"), cv2.IMREAD_COLOR).astype(np.int64)
     return colours[..., 2] + 256 * colours[..., 1] + 65536 * colours[..., 0]

@@ -36,6 +36,15 @@ def ssim(picture, image):
     return float((((2 * mx * my + c1) * (2 * both + c2)) / ((mx * mx + my * my + c1) * (vx + vy + c2))).mean())
 
 
+def auc(values, mask):
+    """The share of (foreground, background) pairs in the right order; ties count half. NaN where one of them is missing."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse.ravel()]
+    mask = np.asarray(mask, bool).ravel()
+    n = int(mask.sum())
+    return float((ranks[mask].sum() - n * (n + 1) / 2) / (n * (mask.size - n))) if 0 < n < mask.size else math.nan
+
+
 # ---- Words ----
 
 READERS = ("tesseract", "twice", "ocrad")  # Tesseract; the same on the picture enlarged twice; ocrad, which reads English only

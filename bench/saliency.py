@@ -27,6 +27,8 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
+from images import labels
+from measures import auc
 from shared import DATA
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -41,15 +43,6 @@ SEARCH = {"clip": (1.0, 2.0, 3.0), "spread": (1.25, 2.5, 5.0, 10.0), "border": (
           "contrast": (0.0, 0.25, 0.5, 1.0)}
 
 
-def auc(values, mask):
-    """The share of (foreground, background) pairs in the right order; ties count half."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse.ravel()]
-    mask = mask.ravel()
-    n1 = int(mask.sum())
-    return (ranks[mask].sum() - n1 * (n1 + 1) / 2) / (n1 * (mask.size - n1))
-
-
 def photos(folder):
     with open(os.path.join(folder, "panoptic_val2017.json")) as f:
         panoptic = json.load(f)
@@ -58,9 +51,7 @@ def photos(folder):
         name = note["file_name"][:-4]
         if not os.path.exists(os.path.join(folder, name + ".jpg")):
             continue
-        ids = cv2.imread(os.path.join(folder, name + "_panoptic.png")).astype(np.int64)
-        ids = ids[..., 2] + 256 * ids[..., 1] + 65536 * ids[..., 0]
-        mask = np.isin(ids, [s["id"] for s in note["segments_info"] if thing[s["category_id"]]])
+        mask = np.isin(labels(name, folder), [s["id"] for s in note["segments_info"] if thing[s["category_id"]]])
         if 0 < mask.mean() <= 0.5:
             yield name, cv2.imread(os.path.join(folder, name + ".jpg")), mask
 

@@ -21,20 +21,21 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
-from common import Library, PHOTOS, SKIPPED, need, np  # noqa: E402
+from common import Library, SKIPPED, need, np  # noqa: E402
 
 cv2 = need("cv2")
-FOLDER = os.path.join(PHOTOS, "..", "boxes", "coco_panoptic")
-PAINTED = os.path.join(PHOTOS, "..", "clip", "painted")
-WORDS = os.path.join(PHOTOS, "..", "text", "icdar2015")
+from images import COCO, PAINTED, labels  # noqa: E402
+from measures import auc  # noqa: E402
+from shared import DATA  # noqa: E402
+
+WORDS = os.path.join(DATA, "text", "icdar2015")
 WEIGHTS = [round(0.1 * i, 2) for i in range(11)]  # of information; perspective has the rest
 MEASURES = ["precision at 273", "recall at 273", "precision at a quarter", "recall at a quarter", "at own share", "AUC"]
 
 
 def thing_map(photo_name, annotations, things):
     """1 thing, 0 stuff, NaN unlabelled."""
-    labels = cv2.imread(os.path.join(FOLDER, photo_name + "_panoptic.png"), cv2.IMREAD_COLOR).astype(np.int64)
-    ids = labels[..., 2] + 256 * labels[..., 1] + 65536 * labels[..., 0]
+    ids = labels(photo_name)
     result = np.full(ids.shape, np.nan)
     for segment in annotations[photo_name]["segments_info"]:
         result[ids == segment["id"]] = float(things[segment["category_id"]])
@@ -51,19 +52,6 @@ def cells_of(mask, stride):
     return np.where(count > 0, np.nansum(cells, 2) / np.maximum(count, 1), np.nan)
 
 
-def auc(scores, truth):
-    """The chance that a foreground cell scores above a background one; ties count half."""
-    order = np.argsort(scores, kind="stable")
-    values = scores[order]
-    ranks = np.empty(len(scores))
-    first = 0
-    for last in np.append(np.flatnonzero(np.diff(values)), len(values) - 1):
-        ranks[order[first:last + 1]] = 0.5 * (first + last) + 1
-        first = last + 1
-    positive = truth.sum()
-    return (ranks[truth].sum() - positive * (positive + 1) / 2) / (positive * (len(truth) - positive))
-
-
 def figures(scores, truth):
     """MEASURES of one photo."""
     order = np.argsort(-scores, kind="stable")
@@ -76,19 +64,19 @@ def figures(scores, truth):
 
 def load(library, device, stride):
     """Per photo: (name, both parts of the score, foreground, share), only cells with a label."""
-    with open(os.path.join(FOLDER, "panoptic_val2017.json")) as file:
+    with open(os.path.join(COCO, "panoptic_val2017.json")) as file:
         described = json.load(file)
     things = {category["id"]: category["isthing"] for category in described["categories"]}
     annotations = {os.path.splitext(entry["file_name"])[0]: entry for entry in described["annotations"]}
     c = Library(library)
     handle = c.open(device)
-    for name in sorted(os.path.splitext(entry)[0] for entry in os.listdir(FOLDER) if entry.endswith(".jpg")):
+    for name in sorted(os.path.splitext(entry)[0] for entry in os.listdir(COCO) if entry.endswith(".jpg")):
         mask = thing_map(name, annotations, things)
         share = (mask == 1).mean()
         if share > 0.5:
             print(f"left out: {name}, {100 * share:.0f} % foreground")
             continue
-        pixels = np.ascontiguousarray(cv2.imread(os.path.join(FOLDER, name + ".jpg"))[..., ::-1])
+        pixels = np.ascontiguousarray(cv2.imread(os.path.join(COCO, name + ".jpg"))[..., ::-1])
         stack = c.stack(handle, pixels, ["edges", "entropy", "saliency", "eccentricity"])
         parts = [c.score(stack, weights, stride) for weights in ((1, 0, 0), (0, 1, 0))]
         c.destroy_stack(stack)
@@ -137,7 +125,7 @@ def print_words(options):
 def load_questions(library, device, stride):
     """Per class in each photo of ../shared/data/clip/painted, where it has at least 3 cells: (photo, class, the three parts of
     the score, true cells). A cell is true when half of it is of that class; the question is the class name's vector."""
-    with open(os.path.join(FOLDER, "panoptic_val2017.json")) as file:
+    with open(os.path.join(COCO, "panoptic_val2017.json")) as file:
         described = json.load(file)
     with open(os.path.join(PAINTED, "coco_rows.json")) as file:
         rows = json.load(file)["rows"]
@@ -149,9 +137,8 @@ def load_questions(library, device, stride):
     for photo in sorted(entry[:-4] for entry in os.listdir(PAINTED) if entry.endswith(".npy")):
         features = np.load(os.path.join(PAINTED, photo + ".npy")).astype(np.float64)
         features /= np.maximum(np.linalg.norm(features, axis=2, keepdims=True), 1e-12)
-        labels = cv2.imread(os.path.join(FOLDER, photo + "_panoptic.png"), cv2.IMREAD_COLOR).astype(np.int64)
-        ids = labels[..., 2] + 256 * labels[..., 1] + 65536 * labels[..., 0]
-        pixels = np.ascontiguousarray(cv2.imread(os.path.join(FOLDER, photo + ".jpg"))[..., ::-1])
+        ids = labels(photo)
+        pixels = np.ascontiguousarray(cv2.imread(os.path.join(COCO, photo + ".jpg"))[..., ::-1])
         height, width = pixels.shape[:2]
         # The features' patches are of 16 pixels; what they leave out at the far edges is their last row and column again.
         features = np.pad(features, [(0, -(-height // 16) - features.shape[0]), (0, -(-width // 16) - features.shape[1]),
@@ -210,8 +197,8 @@ def main():
     parser.add_argument("--device", default="reference")
     parser.add_argument("--stride", type=int, default=16)
     options = parser.parse_args()
-    if not os.path.isdir(FOLDER):
-        print(f"SKIPPED: no {FOLDER}")
+    if not os.path.isdir(COCO):
+        print(f"SKIPPED: no {COCO}")
         sys.exit(SKIPPED)
     photos = list(load(options.library, options.device, options.stride))
     # [photo][weight][measure]
