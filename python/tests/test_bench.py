@@ -49,3 +49,13 @@ def test_times_stand_side_by_side(family, monkeypatch, capsys):
         assert abs(float(processor) + float(selection) + float(model) - float(total)) < 0.21
     with pytest.raises(SystemExit, match="there is no family x; there are qwen2_vl"):
         prune.main(["x"])
+
+
+def test_views_that_cost_too_much_fail(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(BENCH))
+    views = program("views")
+    assert views.over(1.04, 0.04) == pytest.approx(4)
+    assert views.verdict({"a": 2.9, "b": 0.1}, {"a": 9.0, "b": 0.0}) == 0
+    assert "forward: views cost at most 9.0 %" in capsys.readouterr().out
+    assert views.verdict({"a": 2.9, "b": 3.1}, {"a": 0.0, "b": 0.0}) == 1
+    assert "FAILED: b:" in capsys.readouterr().out
