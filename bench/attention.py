@@ -16,6 +16,8 @@ Below the table is the error of the mean of all values in place of any attention
 
 --time: the processor time of a call beside that of PyTorch's scaled_dot_product_attention, each on one thread, so that a busy
 machine disturbs neither much. On a GPU it says nothing.
+
+Exit: 77 without the package, the data, or, for --time, PyTorch.
 """
 import argparse
 import os
@@ -24,9 +26,11 @@ import time
 
 os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", "1")  # for --time; before the library is loaded
 
-import numpy as np  # noqa: E402
-import texturevlm as tv  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
+from common import need, np  # noqa: E402
 from shared import DATA  # noqa: E402
+
+tv = need("texturevlm")
 
 CLIP = os.path.join(DATA, "clip")
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
@@ -107,7 +111,7 @@ def fastest(run, seconds=1.0):
 
 def times():
     """Our call and PyTorch's, one after the other, on one thread each."""
-    import torch
+    torch = need("torch")
     torch.set_num_threads(1)
     print(f"{tv.Device().name}; PyTorch {torch.__version__}; processor time, least of a second, ms")
     print("| queries | keys | sdpa | exact | level 1, 0.2 | level 2, 0.2 | level 2, 0.05 | level 3, 0.05 |")

@@ -36,8 +36,8 @@ text = np.load(os.path.join(data, "clip/detic_coco_clip_a+cname.npy")).astype(np
 photos = ["000000000785", "000000000872", "000000001268", "000000002473"]
 path = {i: os.path.join(data, "clip/painted", i + ".npy") for i in photos}
 features = {i: np.load(path[i]).astype(np.float64) for i in photos}
-kept = tempfile.TemporaryDirectory()  # until the process ends
-folder = kept.name
+temporary = tempfile.TemporaryDirectory()  # until the process ends
+folder = temporary.name
 
 
 def masks(photo):

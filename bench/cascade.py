@@ -18,9 +18,9 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
 from common import PHOTOS, SKIPPED, need, np, run  # noqa: E402
+from shared import DATA  # noqa: E402
 
 cv2 = need("cv2")
-DATA = os.path.join(PHOTOS, "..")
 PAINTED = os.path.join(DATA, "clip", "painted")
 BOXES = os.path.join(DATA, "boxes", "coco_panoptic")
 

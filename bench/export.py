@@ -26,6 +26,8 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
+import shared  # noqa: E402, F401 (a device as nobody tuned it)
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MOST = 12845056
 

@@ -25,6 +25,8 @@ except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
 
+from shared import DATA
+
 MOST = 0.39  # of the mean endpoint error at half size: it was 0.382 (PoCL 3.1)
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -115,7 +117,7 @@ def check_most(options, folder, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tvlm", default=os.path.join(ROOT, "build/tools/tvlm"))
-    parser.add_argument("--data", default=os.path.join(ROOT, "../shared/data"))
+    parser.add_argument("--data", default=DATA)
     parser.add_argument("--device")
     parser.add_argument("--no-times", action="store_true")
     parser.add_argument("--floors", action="store_true", help="only whether the tool is as good as it was")

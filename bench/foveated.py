@@ -12,9 +12,8 @@ import os
 import sys
 import time
 
-import numpy as np
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
+from common import np  # noqa: E402
 
 COVERED, TWICE = 0.95, 0.25
 SIZES = [(1024, 1024), (384, 303), (640, 480), (1600, 900), (768, 1152), (4096, 2048), (2400, 800), (5568, 2784), (4096, 256)]

@@ -31,6 +31,7 @@ parser.add_argument("--json")
 parser.add_argument("--only", help="stages with this in their name")
 options = parser.parse_args()
 os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
+os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", str(options.threads))  # the tool's
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
 from common import SKIPPED, edge_pixels, generate, np, random_pixels, run, save_ppm  # noqa: E402

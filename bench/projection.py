@@ -10,13 +10,18 @@ the photo, is learned from the other three photos, and held against the fourth: 
 
     unscaled   the same numbers before they are scaled to length 1 (NumPy's lstsq): what the length of a vector is worth
     in sample  learned from the photo itself: what so many numbers could explain at most
+
+Exit: 77 without the package or the data.
 """
 import os
 import sys
 
-import numpy as np
-import texturevlm as tv
 from shared import DATA
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
+from common import need, np  # noqa: E402
+
+tv = need("texturevlm")
 
 CHANNELS = "r,g,b,edges,saliency,entropy,x,y"
 

@@ -5,16 +5,19 @@ with all tokens and with 50, 25 and 10 %, side by side; and the smallest photo f
 
 The models have the widths of released ones and random weights. Of their layers a part is there (--part, default 1/16), and the time
 of the model is multiplied by its inverse. --device takes a GPU where PyTorch sees one, with --dtype bfloat16 and --part 1 say. The pictures are drawn, square, of --sizes.
+Exit: 77 without PyTorch, transformers, Pillow or the package.
 """
 from __future__ import annotations
 
 import argparse
 import dataclasses
 import fractions
+import os
 import sys
 import time
 
-import numpy as np
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
+from common import need, np  # noqa: E402
 
 TENSORS = ("pixel_values", "image_grid_thw", "spatial_shapes", "pixel_attention_mask")
 SHARES = (1.0, 0.5, 0.25, 0.1)
@@ -234,6 +237,7 @@ def main(arguments=None):
     unknown = [family for family in options.families if family not in FAMILIES]
     if unknown:
         raise SystemExit(f"prune.py: there is no family {unknown[0]}; there are {', '.join(FAMILIES)}")
+    need("torch", "transformers", "PIL.Image", "texturevlm.hf")
     sizes = [int(size) for size in options.sizes.split(",")]
     for name in options.families or families():
         family = FAMILIES[name]

@@ -10,6 +10,8 @@ import json
 import subprocess
 import sys
 
+import shared  # noqa: F401 (a device as nobody tuned it)
+
 FULL40 = ["source", "visual", "saliency", "distance", "cluster", "text"]  # what a still image makes
 MOST = 18.0
 

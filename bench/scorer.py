@@ -23,8 +23,10 @@ import sys
 import tempfile
 import time
 
-import numpy as np
 from shared import DATA
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
+from common import np  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COCO = os.path.join(DATA, "boxes", "coco_panoptic")

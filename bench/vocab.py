@@ -43,7 +43,8 @@ if not os.path.isdir(os.path.join(DATA, "boxes", "coco_panoptic")):
 TOP, EACH = 64, 4
 device = ["--device", options.device] if options.device else []
 train_on, ask_about = Archive(DATA, range(8)), Archive(DATA, range(8, 12))
-folder = tempfile.mkdtemp(prefix="vocab-")
+temporary = tempfile.TemporaryDirectory(prefix="vocab-")  # until the process ends
+folder = temporary.name
 
 
 def unit(x):

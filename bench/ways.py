@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
 from common import need, np  # noqa: E402
 
-need("cv2", "PIL", "cffi")
+need("cv2", "PIL", "texturevlm")
 import PIL.Image  # noqa: E402
 import measures  # noqa: E402
 import texturevlm  # noqa: E402

@@ -70,3 +70,12 @@ def test_a_stage_that_is_gone_fails(script, monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         earlier.report(before, now, options)
     assert ended.value.code == 0 and "GONE" not in capsys.readouterr().out
+
+
+# ---- Where something is missing ----
+
+@pytest.mark.parametrize("name", ["ablation", "attention", "bases", "batch", "budget", "cluster", "codec", "drift", "export", "flow", "footprint",
+                                  "foveated", "prune", "projection", "saliency", "scorer", "text", "video", "video_times", "views", "vocab", "ways"])
+def test_without_packages_it_is_skipped(name):
+    done = subprocess.run([sys.executable, "-S", "-E", str(BENCH / f"{name}.py")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 77 and "No module named" in done.stdout and "Traceback" not in done.stdout
