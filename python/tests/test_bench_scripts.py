@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -79,3 +80,25 @@ def test_a_stage_that_is_gone_fails(script, monkeypatch, capsys):
 def test_without_packages_it_is_skipped(name):
     done = subprocess.run([sys.executable, "-S", "-E", str(BENCH / f"{name}.py")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 77 and "No module named" in done.stdout and "Traceback" not in done.stdout
+
+
+# ---- startup.sh ----
+
+@pytest.mark.skipif(not shutil.which("bash") or not shutil.which("pgrep"), reason="no bash or no pgrep")
+@pytest.mark.parametrize("fails_at", [0, 1, 4, 14])
+def test_a_run_that_crashes_fails(fails_at, tmp_path):
+    tool, photo, calls = tmp_path / "tvlm", tmp_path / "photo.ppm", tmp_path / "calls"
+    photo.write_text("")
+    tool.write_text(f"""#!/bin/sh
+[ "$1" = select ] || {{ echo a device; exit 0; }}
+case "$*" in *"-k 1"*) echo '{{"width": 1024, "height": 1024}}'; exit 0 ;; esac
+echo x >>{calls}
+[ "$(wc -l <{calls})" -ne {fails_at} ] || {{ echo "tvlm: out of memory" >&2; exit 134; }}
+""")
+    tool.chmod(0o755)
+    done = subprocess.run(["bash", str(BENCH / "startup.sh"), str(tool), str(photo), "3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    rows = [line.split()[0] for line in done.stdout.splitlines() if " ms (" in line]
+    if fails_at:
+        assert done.returncode == 1 and not rows and "tvlm: out of memory" in done.stderr and "failed: run" in done.stderr
+    else:
+        assert rows == ["reference", "first", "next", "cold"] and len(calls.read_text().split()) == 14
