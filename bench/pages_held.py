@@ -4,7 +4,8 @@
 Which pages choose constants of the library, and which stand in tables
     pages.py        the set `pages`, any seed: constants may be chosen by it; what it gives says nothing of other pages
     pages_held.py   the sets `held` and `variants`, seed 0: in tables, and in floors. No constant is chosen by them
-The two share no layout, no family of fonts, and of text no word but function words. What they share is the reader.
+The two share no layout, no family of fonts, and of text no words but function words, "invoice" and "position", which are drawn once or
+twice. What they share is the reader.
 
 held        nine pages at 150 dots an inch, of 7 to 24 points: a letter, a paper of two columns, a report with a table, a newspaper of four
             columns, a bill, a form, a dense page of 8 points, a slide, a window of a mail program

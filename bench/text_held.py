@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """text_held.py: what is written on the pages of pages_held.py.
 
-English sentences are put together from the words below, of which none but function words stand on the pages of pages.py (as a
-program, this file says which do: none). Russian, Greek and Chinese are sentences in the order that a seed draws.
+English sentences are put together from the words below, of which none but function words stand in the sentences of pages.py (as a
+program, this file says which do: none); "invoice" stands there above a table. Russian, Greek and Chinese are sentences in the order that a seed draws.
 """
 NOUNS = """
 abbey accountant acorn adviser algorithm almond analysis annex apprentice aqueduct archive artisan asphalt assembly auditor axle bakery
