@@ -160,3 +160,11 @@ def of_file(path):
 
 
 DRAWN = {clip.__name__: clip for clip in (terminal, slides, mover, walker, player, pan, bedroom)}
+MADE_OF = {"terminal": MONO, "slides": SANS, "mover": "photos/kodim23.png", "walker": "photos/kodim05.png", "player": "photos/coffee.png",
+           "pan": "photos/kodim19.png", "bedroom": "video/bedroom"}
+
+
+def missing(name):
+    """The path of what a clip is made of, where it is not there."""
+    path = os.path.join(DATA, MADE_OF.get(name, os.path.abspath(name)))
+    return None if os.path.exists(path) else path
