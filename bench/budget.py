@@ -32,7 +32,8 @@ budget loses that is cut at half.
 
 --from: tables and a plot of figures that --json has written, of several runs together. --json is written after each image.
 --floors: whether the main figures of the tables have fallen (ci/full): what FLOORS and WORST name, and no more, is measured. Exit: 0; 1
-when one has; 77 without OpenCV or Pillow.
+when one has, or where there is no image of a name that --image gives; 77 without OpenCV or Pillow, and where --floors has not looked at
+all sets that were asked for, since their data or fonts are not there.
 """
 import argparse
 import concurrent.futures
@@ -44,13 +45,13 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
-from common import need, np  # noqa: E402
+from common import SKIPPED, need, np  # noqa: E402
 
 need("cv2", "PIL")
 import measures  # noqa: E402
 import recognition  # noqa: E402
 from drawing import PATCH, Drawing  # noqa: E402
-from images import DATA, DRAWN, SETS, Images  # noqa: E402
+from images import DATA, FOLDERS, SETS, Images  # noqa: E402
 from shared import write_json  # noqa: E402
 from tables import ALONE, AS_MANY, CUT, HIDDEN, MEASURES, PLAIN, SHOWN, Table, plot, sheet  # noqa: E402
 
@@ -169,6 +170,10 @@ def cut_at_half(grid, squares, empty):
     return squares[:count - cells], count
 
 
+def with_floors(groups):
+    return [group for group in groups if any(where == group for where, *_ in FLOORS)]
+
+
 def wanted(way, options, group):
     """Whether a way is measured on that set. --floors takes those that it looks at."""
     if options.floors:
@@ -228,19 +233,26 @@ def measure(item, options):
 def gather(options, folder):
     """A table for each set, and the sheet's pictures."""
     tables, pictures, images = {}, {}, Images(folder)
-    have = os.path.isdir(os.path.join(DATA, "photos"))
-    if not have:
-        print(f"no {DATA}: pages only")
-    groups = [group for group in options.set if have or group in DRAWN]
+    groups = []
+    for group in options.set:
+        lacking = [folder for folder in FOLDERS.get(group, ()) if not os.path.isdir(os.path.join(DATA, folder))]
+        groups += [] if lacking else [group]
+        if lacking:
+            print(f"no {group}: there is no {os.path.join(DATA, lacking[0])}")
     if options.floors:
-        groups = [group for group in groups if any(where == group for where, *_ in FLOORS)]
+        groups = with_floors(groups)
+    unknown = set(options.image or ())
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         waiting = []
         for group in groups:
             items = images.questions() if group == "questions" else images.of(group)
             few = FEW.get(group, options.images) if options.floors else options.images
             items = [item for item in items if options.image is None or item.name in options.image]
+            unknown -= {item.name for item in items}
             waiting += [pool.submit(measure, item, options) for item in items[:few]]
+        if unknown:
+            pool.shutdown(cancel_futures=True)
+            raise SystemExit(f"budget.py: no image of these sets is called {', '.join(sorted(unknown))}")
         for job in concurrent.futures.as_completed(waiting):
             group, name, rows, seen = job.result()
             table = tables.setdefault(group, Table(group))
@@ -337,7 +349,10 @@ def main():
         sheet(pictures, options.sheet)
     fell = list(fallen(tables)) if options.floors else []
     print("\n".join(fell))
-    return 1 if fell else 0
+    unseen = [group for group in with_floors(options.set) if group not in tables] if options.floors else []
+    if unseen:
+        print(f"not looked at: {', '.join(unseen)}")
+    return 1 if fell else SKIPPED if unseen else 0
 
 
 if __name__ == "__main__":

@@ -240,7 +240,7 @@ def check_floors(options, photos):
     recall, error, f, parts = np.mean(rows, axis=0)
     print(f"regions, N = {FLOOR_NUMBER}: recall {recall:.4f} (at least {FLOORS['recall']}), error {error:.4f} (at most {FLOORS['error']}), "
           f"in one part {parts:.4f} (at least 0.99); boundary: F {f:.4f} (at least {FLOORS['F']})")
-    return int(recall < FLOORS["recall"] or error > FLOORS["error"] or f < FLOORS["F"] or parts < 0.99)
+    return int(not (recall >= FLOORS["recall"] and error <= FLOORS["error"] and f >= FLOORS["F"] and parts >= 0.99))
 
 
 def main():
@@ -255,6 +255,9 @@ def main():
         print(f"skipped: no {options.data}", file=sys.stderr)
         return 77
     photos = people_of(options.data)
+    if not photos:
+        print(f"skipped: no photos in {options.data}", file=sys.stderr)
+        return 77
     if options.floors:
         return check_floors(options, photos)
     made = made_of(options, photos)

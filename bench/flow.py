@@ -126,7 +126,10 @@ def main():
     if not os.path.isdir(folder):
         print(f"skipped: {folder} is not there", file=sys.stderr)
         return 77
-    names = sorted(os.listdir(folder))
+    names = sorted(name for name in os.listdir(folder) if os.path.exists(os.path.join(folder, name, "flow10.flo")))
+    if not names:
+        print(f"skipped: no pairs in {folder}", file=sys.stderr)
+        return 77
     if options.floors:
         return check_most(options, folder, names)
     errors = {}

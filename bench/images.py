@@ -26,6 +26,8 @@ SMALL = ["astronaut.png", "camera.png", "chelsea.png", "coffee.png", "coins.png"
          "tulips_rgba.png"]
 DRAWN = ["pages", "held", "variants"]
 SETS = ["coco", "photos", "small", "further", *DRAWN]
+FOLDERS = {"coco": ["boxes/coco_panoptic"], "photos": ["photos", "text/icdar2015"], "small": ["photos", "segments", "boxes/coco_panoptic"],
+           "further": ["photos"], "questions": ["boxes/coco_panoptic", "clip/painted"]}  # of DATA, what sets are read from
 
 
 class Item:

@@ -222,6 +222,9 @@ def main():
         return 77
 
     all_photos = list(photos(options.data))
+    if not all_photos:
+        print(f"skipped: no photos in {options.data}", file=sys.stderr)
+        return 77
     if options.floors:
         return check_floor(options, all_photos)
     peers = {"spectral residual (OpenCV)": from_opencv("SpectralResidual"),

@@ -285,14 +285,19 @@ def main():
     if not os.path.isdir(os.path.join(arguments.data, "text", "icdar2015")) or not os.path.exists(arguments.tvlm):
         print("skipped: no data or no tvlm", file=sys.stderr)
         return 77
-    images = [Image(*found) for found in find_images(arguments.data) if not (arguments.floors and found[0] in LARGE)]
+    wanted = [found for found in find_images(arguments.data) if not (arguments.floors and found[0] in LARGE)]
+    missing = [path for _, path, _ in wanted if not os.path.exists(path)]
+    if missing or not any(words for *_, words in wanted):
+        print(f"skipped: no {missing[0] if missing else 'photos with words'}", file=sys.stderr)
+        return 77
+    images = [Image(*found) for found in wanted]
     levels = [luma_levels(i.luma) for i in images]
     marks = [generate(arguments, i.path) for i in images]
     result = print_table(images, marks)
     differ = worst_difference(images, levels, marks)
     if arguments.floors:
         print(f"text: at least {FLOORS[0]} % of the words, at most {FLOORS[1]} % marked, and {FLOORS[2]} % without words")
-        return int(result[0] < FLOORS[0] or result[1] > FLOORS[1] or result[2] > FLOORS[2] or differ > 0.01)
+        return int(not (result[0] >= FLOORS[0] and result[1] <= FLOORS[1] and result[2] <= FLOORS[2] and differ <= 0.01))
     compare_plain(images, levels)
     if not arguments.no_search:
         leave_one_out(images, levels)

@@ -102,3 +102,32 @@ echo x >>{calls}
         assert done.returncode == 1 and not rows and "tvlm: out of memory" in done.stderr and "failed: run" in done.stderr
     else:
         assert rows == ["reference", "first", "next", "cold"] and len(calls.read_text().split()) == 14
+
+
+# ---- What was not looked at is not passed ----
+
+@pytest.mark.parametrize("words", [
+    ["saliency.py", "--floors"], ["cluster.py", "--floors"], ["text.py", "--floors"], ["flow.py", "--floors"], ["budget.py", "--floors", "--set", "coco"],
+    ["budget.py", "--floors", "--set", "questions", "--set", "photos"], ["video.py", "--shares", "2", "--clips", "bedroom,mover"]])
+def test_floors_without_data_are_skipped(words):
+    code, text = said(*words, "--tvlm", sys.executable)  # which is there, and is not asked
+    assert code == 77 and "Traceback" not in text
+
+
+@pytest.mark.parametrize("name, folder", [("saliency", "."), ("cluster", "."), ("text", "text/icdar2015"), ("flow", "flow")])
+def test_floors_with_empty_data_are_skipped(name, folder, tmp_path):
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    (tmp_path / "panoptic_val2017.json").write_text('{"categories": [], "annotations": []}')
+    code, text = said(f"{name}.py", "--floors", "--data", tmp_path, "--tvlm", sys.executable)
+    assert code == 77 and "Traceback" not in text
+
+
+def test_an_image_that_is_not_there_is_an_error():
+    code, text = said("budget.py", "--set", "pages", "--image", "nosuch", "--jobs", "1")
+    assert code == 1 and "is called nosuch" in text and "Traceback" not in text
+
+
+@pytest.mark.parametrize("words", [["--ways", "nosuch"], ["--clips", "nosuch"], ["--floors", "--shares", "3"]])
+def test_what_video_does_not_know_is_refused(words):
+    code, text = said("video.py", *words)
+    assert code == 2 and "there is no" in text and "Traceback" not in text
