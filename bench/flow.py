@@ -3,30 +3,29 @@
 """How good `tvlm channels --flow` is: mean endpoint error in pixels on the pairs of ../shared/data/flow, at half and full size,
 beside OpenCV's DIS (fast, medium) and Farneback; and what each takes on the first pair, at its own size and at 1024x1024.
 
-    bench/flow.py [--tvlm TVLM] [--data FOLDER] [--device NAME] [--no-times | --floors]
+    bench/flow.py [--tvlm TVLM] [--library FILE] [--data FOLDER] [--device NAME] [--no-times | --floors]
 
 --floors: the tool alone at half size, and whether its mean error has grown (ci/full).
 
-Times: OpenCV's calls, the least of several; tvlm's from `tvlm bench` (stage flow), on the same cores.
+Times: the least of several calls on the same pair and cores, in turn. OpenCV's are from two pictures in gray to a flow of full size, by a
+DIS that was made before; they include the pyramids of both. Ours are to a flow of half size, by tvlm_flow_compute and one wait:
+"levels there", as a stream has those of the frame before, from stacks whose levels are made; "from pixels", with both pictures in colour
+brought to the device and their levels made.
 Exit: 0; 1 when the mean error is above OpenCV's DIS medium, or above what it was; 77 without the data or OpenCV.
 """
 import argparse
-import json
+import ctypes
 import os
 import subprocess
 import sys
 import tempfile
 import time
 
-try:
-    import cv2
-    import numpy as np
-except ImportError as missing:
-    print(f"skipped: {missing}", file=sys.stderr)
-    sys.exit(77)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
+from common import Library, need, np  # noqa: E402
+from shared import DATA  # noqa: E402
 
-from shared import DATA
-
+cv2 = need("cv2")
 MOST = 0.39  # of the mean endpoint error at half size: it was 0.382 (PoCL 3.1)
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -45,7 +44,8 @@ def endpoint_error(flow, truth):
 
 
 def dis(preset):
-    return lambda a, b: cv2.DISOpticalFlow_create(preset).calc(a, b, None)
+    made = cv2.DISOpticalFlow_create(preset)
+    return lambda a, b: made.calc(a, b, None)
 
 
 def farneback(a, b):
@@ -56,13 +56,15 @@ PEERS = {"DIS fast": dis(cv2.DISOPTICAL_FLOW_PRESET_FAST), "DIS medium": dis(cv2
          "Farneback": farneback}
 
 
-def least_time(call, runs=5):
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return 1e3 * min(times)
+def least_times(calls, rounds=7):
+    """Milliseconds of each, which take turns: a machine that slows down does so for all. The first round does not count."""
+    found = {name: [] for name in calls}
+    for _ in range(1 + rounds):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            found[name].append(1e3 * (time.perf_counter() - start))
+    return {name: min(times[1:]) for name, times in found.items()}
 
 
 def run_tvlm(tvlm, device, pair, *options):
@@ -73,31 +75,47 @@ def run_tvlm(tvlm, device, pair, *options):
         return read_flo(out)
 
 
-def bench_tvlm(tvlm, device, image):
-    command = [tvlm, "bench", "--json", "--stage", "flow", "--image", image] + (["--device", device] if device else [])
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    if done.returncode != 0:
-        return float("nan")
-    stages = json.loads(done.stdout)["stages"]
-    return next((s["minimum_ms"] for s in stages if s["name"] == "flow"), float("nan"))
+class Ours:
+    """The library's flow between two pictures, [y][x][RGB]."""
+
+    def __init__(self, path, device, pair):
+        self.library, self.flow = Library(path), ctypes.c_void_p()
+        self.device, self.pair = self.library.open(device), [np.ascontiguousarray(picture) for picture in pair]
+        self.stacks = [self.library.stack(self.device, picture, ["r"], "auto") for picture in self.pair]
+
+    def levels_there(self):
+        self.library.call("tvlm_flow_compute", self.stacks[0], 0, self.stacks[1], 0, None, ctypes.byref(self.flow))
+        self.library.call("tvlm_device_finish", self.device)
+
+    def from_pixels(self):
+        for stack, picture in zip(self.stacks, self.pair):
+            self.library.set_image(stack, picture)
+        self.levels_there()
+
+    def close(self):
+        self.library.c.tvlm_flow_destroy(ctypes.byref(self.flow))
+        for stack in self.stacks:
+            self.library.destroy_stack(stack)
+        self.library.close(self.device)
+
+
+def times_of(options, pair):
+    gray = [cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY) for picture in pair]
+    ours = Ours(options.library, options.device, [picture[..., ::-1] for picture in pair])
+    found = least_times({**{peer: lambda call=call: call(*gray) for peer, call in PEERS.items()}, "tvlm, from pixels": ours.from_pixels,
+                         "tvlm, levels there": ours.levels_there})  # after the other, which makes them
+    ours.close()
+    return found
 
 
 def print_times(options, paths):
     own = [cv2.imread(path) for path in paths]
-    big = [cv2.resize(image, (1024, 1024), interpolation=cv2.INTER_CUBIC) for image in own]
-    times = {}
-    with tempfile.TemporaryDirectory() as temporary:
-        for pair in (own, big):
-            gray = [cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) for image in pair]
-            for peer, call in PEERS.items():
-                times.setdefault(peer, []).append(least_time(lambda: call(*gray)))
-            image = os.path.join(temporary, "a.png")
-            cv2.imwrite(image, pair[0])
-            times.setdefault("tvlm", []).append(bench_tvlm(options.tvlm, options.device, image))
+    pairs = [own, [cv2.resize(picture, (1024, 1024), interpolation=cv2.INTER_CUBIC) for picture in own]]
+    found = [times_of(options, pair) for pair in pairs]
     print(f"\nmilliseconds, {cv2.getNumThreads()} threads")
-    print(f"{'':14}" + "".join(f"{f'{pair[0].shape[1]}x{pair[0].shape[0]}':>14}" for pair in (own, big)))
-    for who, values in times.items():
-        print(f"{who:14}" + "".join(f"{value:14.1f}" for value in values))
+    print(f"{'':20}" + "".join(f"{f'{pair[0].shape[1]}x{pair[0].shape[0]}':>14}" for pair in pairs))
+    for who in found[0]:
+        print(f"{who:20}" + "".join(f"{times[who]:14.1f}" for times in found))
 
 
 def read_pair(folder, name):
@@ -117,11 +135,13 @@ def check_most(options, folder, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tvlm", default=os.path.join(ROOT, "build/tools/tvlm"))
+    parser.add_argument("--library", help="of the same build (default: lib/libtexturevlm.so beside the folder of TVLM)")
     parser.add_argument("--data", default=DATA)
     parser.add_argument("--device")
     parser.add_argument("--no-times", action="store_true")
     parser.add_argument("--floors", action="store_true", help="only whether the tool is as good as it was")
     options = parser.parse_args()
+    options.library = options.library or os.path.join(os.path.dirname(os.path.abspath(options.tvlm)), "..", "lib", "libtexturevlm.so")
     folder = os.path.join(options.data, "flow")
     if not os.path.isdir(folder):
         print(f"skipped: {folder} is not there", file=sys.stderr)

@@ -272,12 +272,21 @@ class Library:
     def channel(self, name):
         return self.c.tvlm_channel_find(name.encode())
 
+    @staticmethod
+    def _image(pixels):
+        height, width, count = pixels.shape
+        kind = {"uint8": 0, "uint16": 1, "float32": 2}[pixels.dtype.name]
+        return _Image(pixels.ctypes.data, width, height, count, kind, 0)
+
+    def set_image(self, stack, pixels):
+        """Another image of the same size."""
+        pixels = np.ascontiguousarray(pixels)
+        self.call("tvlm_stack_set_image", stack, 0, ctypes.byref(self._image(pixels)))
+
     def stack(self, device, pixels, channels, form="f32"):
         """A stack with an image (uint8 or float32, [y][x][c]) in it."""
         pixels = np.ascontiguousarray(pixels)
-        height, width, count = pixels.shape
-        kind = {"uint8": 0, "uint16": 1, "float32": 2}[pixels.dtype.name]
-        image = _Image(pixels.ctypes.data, width, height, count, kind, 0)
+        image = self._image(pixels)
         params = _StackParams(",".join(channels).encode(), 0, 0, 0, FORMATS[form], None)
         handle = ctypes.c_void_p()
         self.call("tvlm_stack_create_for_image", device, ctypes.byref(image), ctypes.byref(params),
