@@ -10,7 +10,8 @@ milliseconds. Texels have the format of BENCH.json. A job that ends on the host 
     a family of ours has four components; no sum of three texels at odd sides, of which 1024 has none.
 
 Exit 77 where PyTorch is not there or sees no GPU: a CPU is not compared with a GPU. Exit 1 where BENCH.json is of another
-device than PyTorch's, or where --check finds that a job makes something else than the tool does (on any device).
+device than PyTorch's, where no job has a time in any mode, or where --check finds that a job makes something else than the tool does
+(on any device).
 """
 import argparse
 import json
@@ -380,6 +381,8 @@ def compare():
     for row in rows:
         for mode, why in row["why_not"].items():
             print(f"note: {row['stage']}, {mode}: {why}")
+    if not any(row["pytorch_ms"] for row in rows):
+        sys.exit("gpu.py: PyTorch has no time of any stage: nothing was compared")
 
 
 if options.check:
