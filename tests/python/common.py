@@ -228,6 +228,12 @@ class _StackParams(ctypes.Structure):
                 ("clusters", ctypes.c_int32), ("compactness", ctypes.c_float), ("reserved", ctypes.c_uint64 * 4)]
 
 
+class _GridInput(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("columns", ctypes.c_int32), ("rows", ctypes.c_int32), ("channels", ctypes.c_int32),
+                ("type", ctypes.c_int), ("row_stride", ctypes.c_size_t), ("cell", ctypes.c_float), ("replace_nonfinite", ctypes.c_bool),
+                ("camera", ctypes.c_float * 4), ("reserved", ctypes.c_uint64 * 4)]
+
+
 class _Query(ctypes.Structure):
     _fields_ = [("similarity", ctypes.c_void_p), ("columns", ctypes.c_int32), ("rows", ctypes.c_int32),
                 ("vectors", ctypes.c_void_p), ("count", ctypes.c_int32), ("dimension", ctypes.c_int32),
@@ -283,6 +289,12 @@ class Library:
         pixels = np.ascontiguousarray(pixels)
         self.call("tvlm_stack_set_image", stack, 0, ctypes.byref(self._image(pixels)))
 
+    def set_grid(self, stack, channel, values):
+        """A grid over the whole image, float32 [row][column][channel], from that channel on."""
+        values = np.ascontiguousarray(values, np.float32)
+        grid = _GridInput(values.ctypes.data, values.shape[1], values.shape[0], values.shape[2])
+        self.call("tvlm_stack_set_grid", stack, 0, self.channel(channel), ctypes.byref(grid))
+
     def stack(self, device, pixels, channels, form="f32"):
         """A stack with an image (uint8 or float32, [y][x][c]) in it."""
         pixels = np.ascontiguousarray(pixels)
@@ -322,15 +334,15 @@ class Library:
                   numbers.ctypes.data_as(ctypes.c_void_p), len(channels), out.ctypes.data_as(ctypes.c_void_p))
         return out
 
-    def score(self, stack, weights, stride=16.0, similarity=None):
-        """The score of every cell, [row][column]; weights of information, perspective and participation; similarity: a map
-        [row][column] that is asked about."""
+    def score(self, stack, weights, stride=16.0, similarity=None, dense=False):
+        """The score of every cell, [row][column], or with `dense` of every pixel; weights of information, perspective and participation;
+        similarity: a map [row][column] that is asked about."""
         query = None
         if similarity is not None:
             similarity = np.ascontiguousarray(similarity, np.float32)
             query = ctypes.byref(_Query(similarity.ctypes.data, similarity.shape[1], similarity.shape[0]))
         array = (ctypes.c_float * 3)(*weights)
-        params = _ScoreParams(0, stride, 0, False, array, None)
+        params = _ScoreParams(0, 0.0 if dense else stride, 0, dense, array, None)
         columns, rows = ctypes.c_int32(), ctypes.c_int32()
         self.call("tvlm_score_size", stack, ctypes.byref(params), ctypes.byref(columns), ctypes.byref(rows))
         out = np.zeros((rows.value, columns.value), np.float32)
