@@ -2,6 +2,7 @@
 """What the scripts of bench/ share, and what they do where there is nothing to measure."""
 import importlib
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -55,6 +56,22 @@ def test_a_result_that_fails_leaves_the_last_one(script, tmp_path):
 def test_what_is_no_file_is_written_as_it_is(script):
     with script("shared").replacing(os.devnull) as part:
         assert part == os.devnull
+
+
+# ---- What is measured in one place ----
+
+def test_auc_counts_ties_half(script):
+    pytest.importorskip("cv2")
+    auc = script("measures").auc
+    assert auc([1, 2, 3, 4], [0, 0, 1, 1]) == 1 and auc([1, 1, 1], [1, 0, 1]) == 0.5 and auc([1, 2, 2], [0, 1, 0]) == 0.75
+    assert math.isnan(auc([1, 2], [1, 1])) and math.isnan(auc([1, 2], [0, 0]))
+
+
+def test_labels_are_numbers_of_three_bytes(script, tmp_path):
+    cv2 = pytest.importorskip("cv2")
+    import numpy as np
+    cv2.imwrite(str(tmp_path / "x_panoptic.png"), np.array([[[3, 2, 1], [0, 0, 7]]], np.uint8))  # blue, green, red
+    assert script("images").labels("x", str(tmp_path)).tolist() == [[1 + 256 * 2 + 65536 * 3, 7]]
 
 
 # ---- earlier.py ----
