@@ -38,7 +38,7 @@ def drawn(width, height):
 
 
 def dumped(dump, model, photo, budget, way, name):
-    """The pictures, which of their tokens are kept, how many the encoder saw, the logits, the answer, and a first look's attention."""
+    """The pictures, which of their tokens are kept, how many the encoder saw, the logits, the answer, and a first look's attention with the sides of the pictures."""
     done = subprocess.run([dump, model, photo, str(budget), way, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{model}, {way} {budget}: test_dump failed: {done.stderr[-500:]}")
@@ -46,7 +46,8 @@ def dumped(dump, model, photo, budget, way, name):
     kept = [np.array([letter == "1" for letter in line[3]]) for line in lines if line[0] == "picture"]
     numbers = {line[0]: line[1:] for line in lines}
     pictures = [Image.open(f"{name}.{i}").convert("RGB") for i in range(len(kept))]
-    looks = np.array(numbers.get("attention", []), np.float32)
+    sides = [(int(line[1]), int(line[2])) for line in lines if line[0] == "picture"]
+    looks = np.array(numbers.get("attention", []), np.float32), sides
     return pictures, kept, int(numbers["encoded"][0]), np.array(numbers["logits"], np.float32), [int(number) for number in numbers["answer"]], looks
 
 
@@ -132,6 +133,16 @@ def compare(what, theirs, ours, answer):
     return apart <= APART and behind <= APART
 
 
+def compare_places(what, attention, sides, kept):
+    """Whether the kept tokens of the second picture are those on which the first look rested most, as texturevlm.hf finds them."""
+    small = torch.from_numpy(attention.reshape(sides[0][::-1]))[None, None]
+    spread = torch.nn.functional.interpolate(small, sides[1][::-1], mode="bilinear")[0, 0].numpy().reshape(-1)
+    count = int(kept.sum())
+    wrong = int((kept & (spread < np.sort(spread)[-count] * (1 - 1e-5))).sum())
+    print(f"{what}: {count - wrong} of the second look's {count} places are where the first one rested most")
+    return wrong == 0
+
+
 def compare_looks(what, theirs, ours):
     """Prints how far apart the attention of a first look is, and whether that is near enough."""
     apart = float(np.abs(theirs - ours).max() / theirs.max())
@@ -162,9 +173,11 @@ def main():
             text = f"{name}, {way}, {few} of {all_tokens} tokens, {encoded} encoded"
             right &= encoded == (few if early else all_tokens)
             right &= compare(text, logits_of(models / name / "hf", pictures, kept, answer), logits, answer)
-            right &= (len(looks) > 0) == (way == "looks")
-            if len(looks):
-                right &= compare_looks(text, attention_of_qwen(models / name / "hf", pictures[0], len(looks)), looks)
+            attention, sides = looks
+            right &= (len(attention) > 0) == (way == "looks")
+            if len(attention):
+                right &= compare_looks(text, attention_of_qwen(models / name / "hf", pictures[0], len(attention)), attention)
+                right &= compare_places(text, attention, sides, kept[1])
     return 0 if right else 1
 
 

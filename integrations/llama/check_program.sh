@@ -71,6 +71,7 @@ refuse 2 -m "$one/model.gguf"
 refuse 2 "${files[@]}" "${ask[@]}" --budget 0
 refuse 2 "${files[@]}" "${ask[@]}" --budget many
 refuse 2 "${files[@]}" "${ask[@]}" --way full
+refuse 2 "${files[@]}" "${ask[@]}" --way looks
 refuse 2 "${files[@]}" "${ask[@]}" --share 1.5
 refuse 2 "${files[@]}" "${ask[@]}" --nothing 1
 refuse 2 "${files[@]}" "${ask[@]}" --looks 2

@@ -23,10 +23,10 @@ typedef struct evaluation {
     struct tvlm_mtmd_used used;
 } evaluation;
 
-static float milliseconds(void) {
+static double milliseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (float)(now.tv_sec % 100000) * 1e3f + (float)now.tv_nsec * 1e-6f;
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
 static bool cancelled(const evaluation *e) {
@@ -52,12 +52,12 @@ static tvlm_status status_of(const evaluation *e, int32_t answer, int32_t tokens
 static tvlm_status eval_text(evaluation *e, const mtmd_input_chunk *chunk, bool logits) {
     if (cancelled(e)) return say_cancelled(e);
     const int32_t tokens = (int32_t)mtmd_input_chunk_get_n_tokens(chunk);
-    const float began = milliseconds();
+    const double began = milliseconds();
     llama_pos behind = e->used.n_past;
     const int32_t answer = mtmd_helper_eval_chunk_single(e->chooser->mtmd, e->context, chunk, e->used.n_past,
                                                          e->params->seq_id, e->n_batch, logits, &behind);
     TVLM_TRY(status_of(e, answer, tokens));
-    e->used.decode_ms += milliseconds() - began;
+    e->used.decode_ms += (float)(milliseconds() - began);
     e->used.n_past += tokens;
     e->used.cells += tokens;
     return TVLM_OK;
@@ -152,7 +152,7 @@ static tvlm_status decode_picture(evaluation *e, const mtmd_input_chunk *chunk, 
                        .rows = mtmd_get_output_embd(e->chooser->mtmd),
                        .width = width,
                        .only_kept = only_kept};
-    const float began = milliseconds();
+    const double began = milliseconds();
     batch b;
     tvlm_status status = TVLM_OK;
     if (!batch_make(non_causal || count < e->n_batch ? count : e->n_batch, width, e->params->seq_id, &b))
@@ -163,7 +163,7 @@ static tvlm_status decode_picture(evaluation *e, const mtmd_input_chunk *chunk, 
     /* The batch is read until the backend is done. */
     llama_synchronize(e->context);
     batch_free(&b);
-    e->used.decode_ms += milliseconds() - began;
+    e->used.decode_ms += (float)(milliseconds() - began);
     return status;
 }
 
@@ -180,7 +180,7 @@ static int32_t *numbers_of(const tvlm_mtmd_shown *shown, int32_t all, int32_t *c
  * patch of libmtmd (before-encoder.patch), and Qwen-VL. */
 static tvlm_status encode(evaluation *e, const mtmd_input_chunk *chunk, int32_t all, const int32_t *kept,
                           int32_t count, bool *only_kept) {
-    const float began = milliseconds();
+    const double began = milliseconds();
     int32_t answer = 2;
 #ifdef TVLM_MTMD_PATCHED
     if (count < all) answer = mtmd_encode_chunk_kept(e->chooser->mtmd, chunk, kept, (size_t)count);
@@ -189,7 +189,7 @@ static tvlm_status encode(evaluation *e, const mtmd_input_chunk *chunk, int32_t 
 #endif
     *only_kept = answer != 2;
     if (answer == 2) answer = mtmd_encode_chunk(e->chooser->mtmd, chunk);
-    e->used.encode_ms += milliseconds() - began;
+    e->used.encode_ms += (float)(milliseconds() - began);
     e->used.encoded += *only_kept ? count : all;
     if (answer == 0) return TVLM_OK;
     return tvlm_fail(&e->chooser->log, TVLM_ERROR_DEVICE, "libmtmd failed to encode a picture of %d tokens",

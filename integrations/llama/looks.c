@@ -9,11 +9,11 @@
 
 #include "inside.h"
 
-#define FIRST 0.65f /* the share of the tokens that the first look takes */
-#define SHOWS 8.0f  /* so many pixels of the first look, at least, show what must be found */
-#define OBJECT                                                                                               \
-    28.0f         /* the side in pixels of what must be found on the full picture, if tokens are not larger */
-#define MOST 0.8f /* above this share a first look leaves too few tokens for the second */
+#define FIRST 0.65 /* the share of the tokens that the first look takes */
+#define SHOWS 8.0  /* so many pixels of the first look, at least, show what must be found */
+#define MOST  0.8  /* above this share a first look leaves too few tokens for the second */
+/* The side in pixels of what must be found on the full picture, where tokens are not larger. */
+#define OBJECT 28.0
 
 /* ---- How the tokens are divided ---- */
 
@@ -28,10 +28,10 @@ static tvlm_status divide(const tvlm_mtmd *chooser, const tvlm_image *image,
     *d = (division){.rest = 0};
     TVLM_TRY(tvlm_mtmd_size(chooser, image->width, image->height, &d->full.columns, &d->full.rows));
     const int32_t all = tvlm_mtmd_tokens(d->full), wanted = tvlm_mtmd_budget(chooser, all, params);
-    const float shows = SHOWS / fmaxf((float)chooser->info.side, OBJECT);
-    const float first = fmaxf(FIRST * (float)wanted, shows * shows * (float)all);
-    if (wanted >= all || first > MOST * (float)wanted) return TVLM_OK;
-    TVLM_TRY(tvlm_mtmd_size_within(chooser, image->width, image->height, (int32_t)lrintf(first), &d->small));
+    const double shows = SHOWS / fmax(chooser->info.side, OBJECT);
+    const double first = fmax(FIRST * wanted, shows * shows * all);
+    if (wanted >= all || first > MOST * wanted) return TVLM_OK;
+    TVLM_TRY(tvlm_mtmd_size_within(chooser, image->width, image->height, (int32_t)lrint(first), &d->small));
     const int32_t rest = wanted - tvlm_mtmd_tokens(d->small);
     d->rest = rest > chooser->info.around ? rest : 0;
     return TVLM_OK;
@@ -103,6 +103,7 @@ typedef struct looking {
     tvlm_mtmd_plan *plan;
     mtmd_input_chunks *chunks, *first_chunks;
     size_t behind; /* the number of the chunk behind the small picture */
+    bool decoded;  /* something may be in the KV cache */
     struct tvlm_mtmd_used used;
 } looking;
 
@@ -142,6 +143,7 @@ static tvlm_status first_look(looking *l) {
     struct tvlm_mtmd_eval_params params = *l->prompt.params;
     params.no_logits = true;
     prompt.params = &params;
+    l->decoded = true;
     tvlm_mtmd_watch_begin(l->watch, llama_model_n_layer(model) / 2);
     tvlm_status status = tvlm_mtmd_eval_range(&prompt, 0, l->behind, &l->used);
     struct tvlm_mtmd_used asked = l->used;
@@ -196,12 +198,24 @@ static tvlm_status second_look(looking *l) {
     return tvlm_mtmd_eval_range(&l->prompt, l->behind, mtmd_input_chunks_size(l->chunks), &l->used);
 }
 
+/* Refuses what has room for the first look alone, before anything is encoded: the second one has `rest` tokens more. */
+static tvlm_status check_room(const looking *l) {
+    const int64_t most = llama_n_ctx_seq(l->prompt.context);
+    int64_t tokens = l->d.rest;
+    for (size_t i = 0; i < mtmd_input_chunks_size(l->chunks); ++i)
+        tokens += (int64_t)mtmd_input_chunk_get_n_tokens(mtmd_input_chunks_get(l->chunks, i));
+    if (tokens <= most) return TVLM_OK;
+    return tvlm_fail(&l->prompt.chooser->log, TVLM_ERROR_ARGUMENT,
+                     "the prompt has up to %lld tokens, the context room for %lld", (long long)tokens,
+                     (long long)most);
+}
+
 /* Writes what was chosen into the plan. */
 static void describe(looking *l) {
     const int32_t around = l->prompt.chooser->info.around;
     struct tvlm_mtmd_plan_info *const info = &l->plan->info;
     info->chosen =
-        (tvlm_mtmd_candidate){TVLM_MTMD_LOOKS, l->d.full.columns, l->d.full.rows,
+        (tvlm_mtmd_candidate){TVLM_MTMD_LOOKS, l->d.small.columns, l->d.small.rows,
                               l->plan->shown[0].tokens + l->plan->shown[1].tokens + 2 * around, NAN};
     info->smaller = (tvlm_mtmd_candidate){.way = TVLM_MTMD_SMALLER, .loss = 1.0f};
     info->full = tvlm_mtmd_tokens(l->d.full) + around;
@@ -219,6 +233,7 @@ static tvlm_status look_both(looking *l) {
     const int32_t all[4] = {0, 0, l->image.width, l->image.height};
     TVLM_TRY(tvlm_mtmd_show_part(chooser, l->plan, &l->image, all, l->d.small, NULL, all));
     TVLM_TRY(chunks_of(l));
+    TVLM_TRY(check_room(l));
     TVLM_TRY(first_look(l));
     TVLM_TRY(second_look(l));
     describe(l);
@@ -229,6 +244,7 @@ static tvlm_status look_both(looking *l) {
 static tvlm_status look_once(looking *l, const tvlm_image *image, const struct tvlm_mtmd_params *params) {
     TVLM_TRY(tvlm_mtmd_prepare(l->prompt.chooser, image, params, &l->plan));
     TVLM_TRY(chunks_of(l));
+    l->decoded = true;
     return tvlm_mtmd_eval_range(&l->prompt, 0, mtmd_input_chunks_size(l->chunks), &l->used);
 }
 
@@ -288,7 +304,8 @@ tvlm_status tvlm_mtmd_look_twice(tvlm_mtmd *chooser, struct llama_context *conte
     mtmd_input_chunks_free(l.first_chunks);
     tvlm_mtmd_rgb_free(&l.image);
     if (status != TVLM_OK) {
-        llama_memory_seq_rm(llama_get_memory(context), params->eval.seq_id, params->eval.n_past, -1);
+        if (l.decoded)
+            llama_memory_seq_rm(llama_get_memory(context), params->eval.seq_id, params->eval.n_past, -1);
         tvlm_mtmd_plan_destroy(&l.plan);
         return status;
     }

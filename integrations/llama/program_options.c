@@ -125,7 +125,7 @@ static int read_number(const char *option, const char *value, program_options *o
     }
     if (strcmp(option, "--way") != 0) return -1;
     const int way = tvlm_mtmd_way_find(value);
-    if (way < 0 || way == TVLM_MTMD_FULL)
+    if (way < 0 || way > TVLM_MTMD_CELLS)
         return wrong(option, value, "auto, smaller, pruned, pictures or cells");
     o->spending.way = (tvlm_mtmd_way)way;
     return 0;

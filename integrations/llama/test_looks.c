@@ -47,6 +47,8 @@ static void test_looks(void **state) {
         float *ours = test_copy_logits(&o);
         assert_int_equal(info.chosen.way, TVLM_MTMD_LOOKS);
         assert_int_equal(info.pictures, 2);
+        assert_true(isnan(info.chosen.loss));
+        assert_int_equal(info.chosen.columns * info.chosen.rows, check_attention(plan));
         test_check_plan(&o, plan, &used, 120);
         assert_in_range(info.chosen.tokens, 118, 120);
         assert_in_range(check_attention(plan), 60, 78); /* about .65 of the budget */
@@ -186,17 +188,20 @@ static void test_looks_cancel(void **state) {
     }
 }
 
-/* Refuses two looks, with one line, and leaves the context empty. */
+/* Refuses two looks, with one line, and leaves the context as it is. */
 static void refuse_looks(opened *o, tvlm_mtmd_watch *watch, const tvlm_image *image,
                          const struct tvlm_mtmd_look_params *params, tvlm_status expected) {
     tvlm_mtmd_plan *plan = NULL;
     struct tvlm_mtmd_used used;
+    /* What was said before stays, also where it lies behind n_past: nothing was decoded. */
+    const bool early = expected == TVLM_ERROR_ARGUMENT;
     llama_memory_clear(llama_get_memory(o->context), true);
+    if (early) test_decode(o, 1, 0), test_decode(o, 1, 1);
     o->lines = 0;
     assert_int_equal(look_twice(o, watch, image, params, &plan, &used), expected);
     assert_null(plan);
     assert_int_equal(o->lines, 1);
-    assert_int_equal(llama_memory_seq_pos_max(llama_get_memory(o->context), 0), -1);
+    assert_int_equal(llama_memory_seq_pos_max(llama_get_memory(o->context), 0), early ? 1 : -1);
 }
 
 static void test_looks_bad(void **state) {

@@ -157,7 +157,9 @@ typedef struct tvlm_mtmd_candidate {
     /* The size of its picture in tokens, before any is dropped; of several pictures that of the first. */
     int32_t columns, rows;
     int32_t tokens; /* all that it adds to the prompt */
-    float loss;     /* what is predicted to be lost, as a share of what a picture of one token loses */
+    /* What is predicted to be lost, as a share of what a picture of one token loses. NaN for two looks, of
+     * which nothing is predicted. */
+    float loss;
 } tvlm_mtmd_candidate;
 
 struct tvlm_mtmd_plan_info {
@@ -168,7 +170,7 @@ struct tvlm_mtmd_plan_info {
     int32_t full;       /* all tokens of libmtmd's own picture, with those around it */
     int32_t pictures;   /* how many there are */
     int32_t candidates; /* how many ways were looked at */
-    float milliseconds; /* how long it took to decide, without what makes the pictures */
+    float milliseconds; /* how long it took to decide, without what makes the pictures; 0 for two looks */
     /* Of two looks: the share of the first look's attention on each token of picture 0, row after row. It is
      * valid while the plan lives. NULL: there were no two looks. */
     const float *attention;
@@ -261,8 +263,9 @@ TVLM_API tvlm_status tvlm_mtmd_eval_chunks(tvlm_mtmd *chooser, struct llama_cont
  *                          &(struct tvlm_mtmd_look_params){.spending = {.budget = 200}}, &plan, &used);
  *
  * A watch sees what a context computes, by the callback `cb_eval` of its parameters, and keeps what the
- * attention of a layer is made of during a first look. At other times it asks for nothing. It works with flash
- * attention, too.
+ * attention of a layer is made of during a first look. At other times it asks for nothing; but llama.cpp then
+ * waits for the backend after each part of its graph, which on a GPU may cost some of each answered token. It
+ * works with flash attention, too.
  */
 typedef struct tvlm_mtmd_watch tvlm_mtmd_watch;
 
@@ -293,8 +296,8 @@ struct tvlm_mtmd_look_params {
  *      picture at these places follow, as a second picture, at their positions in the full one, and then the
  *      question. Nothing before the end of the small picture is computed twice.
  *
- * Where the small picture would show things of 28 pixels with fewer than 8, or the budget has room for all
- * tokens, it is one look in auto's way: `plan` says which. The encoder sees all of the full picture, but with
+ * Where the small picture would show, by its area, things of 28 pixels (or of a token's side, if that is more)
+ * with fewer than 8, or the budget has room for all tokens, it is one look in auto's way: `plan` says which. The encoder sees all of the full picture, but with
  * before-encoder.patch only the kept tokens.
  *
  * *plan and *used are set on success only; if it fails, the KV cache is as before. Errors: those of
