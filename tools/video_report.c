@@ -2,6 +2,7 @@
 /*
  * video_report.c: draws how many tokens a second a video takes over its time.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +54,21 @@ static double round_up(double most) {
             if (steps[i] * ten >= most) return steps[i] * ten;
 }
 
-static int draw_scale(const chart *c, const video_report_slot *slots, int32_t count) {
+/* Where the last of the slots ends. It need not be the last one that came: times go back where two recordings were put behind each
+ * other. */
+static double end_of(const video_report_slot *slots, int32_t count) {
+    double end = 0.0;
+    for (int32_t i = 0; i < count; ++i) end = fmax(end, slots[i].time + slots[i].seconds);
+    return end;
+}
+
+/* The column of a time. */
+static int32_t column_of(double time, double end) {
+    return LEFT + (int32_t)(fmin(fmax(time / end, 0.0), 1.0) * (WIDTH - LEFT - RIGHT));
+}
+
+static int draw_scale(const chart *c, double end) {
     static const uint8_t line[3] = {215, 215, 215};
-    const video_report_slot *const last = &slots[count - 1];
     char text[64];
     for (int i = 0; i <= LINES; ++i) {
         const int32_t y = HEIGHT - BELOW - height_of(c, c->most * i / (double)LINES);
@@ -64,7 +77,7 @@ static int draw_scale(const chart *c, const video_report_slot *slots, int32_t co
         TOOL_TRY(write_text(c, 8, y - 4, text));
     }
     TOOL_TRY(write_text(c, LEFT, HEIGHT - BELOW + 10, "0 s"));
-    snprintf(text, sizeof text, "%.1f s", last->time + last->seconds);
+    snprintf(text, sizeof text, "%.1f s", end);
     return write_text(c, WIDTH - RIGHT - 60, HEIGHT - BELOW + 10, text);
 }
 
@@ -77,12 +90,10 @@ static int draw_legend(const chart *c) {
     return write_text(c, 8, TOP - 16, "tokens a second");
 }
 
-static void draw_bars(const chart *c, const video_report_slot *slots, int32_t count) {
-    const double end = slots[count - 1].time + slots[count - 1].seconds;
+static void draw_bars(const chart *c, const video_report_slot *slots, int32_t count, double end) {
     for (int32_t i = 0; i < count; ++i) {
-        const int32_t left = LEFT + (int32_t)(slots[i].time / end * (WIDTH - LEFT - RIGHT));
-        const int32_t right =
-            LEFT + (int32_t)((slots[i].time + slots[i].seconds) / end * (WIDTH - LEFT - RIGHT));
+        const int32_t left = column_of(slots[i].time, end);
+        const int32_t right = column_of(slots[i].time + slots[i].seconds, end);
         double sum = 0.0;
         for (int kind = 0; kind < VIDEO_REPORT_KINDS; ++kind) {
             const int32_t bottom = HEIGHT - BELOW - height_of(c, sum);
@@ -101,8 +112,9 @@ int video_report_write(struct tool *tool, const char *path, const char *title, c
     for (int32_t i = 0; i < count; ++i)
         c.most = tokens_of(&slots[i]) > c.most ? tokens_of(&slots[i]) : c.most;
     c.most = round_up(c.most);
-    int code = draw_scale(&c, slots, count);
-    draw_bars(&c, slots, count);
+    const double end = end_of(slots, count);
+    int code = draw_scale(&c, end);
+    draw_bars(&c, slots, count, end);
     if (code == TOOL_DONE) code = draw_legend(&c);
     if (code == TOOL_DONE) code = write_text(&c, 8, 8, title);
     if (code == TOOL_DONE)

@@ -311,6 +311,15 @@ else
     lines '[o["frame"] for o in d if o["difference"] > 0] == [2, 4, 6]'
     runs 2 0 "$work/in/o.mp4" --share .2 --fps 5
     lines '[(o["frame"], o["frames"], o["time"]) for o in d] == [(0, 2, 0), (2, 1, .4)]'
+    # The report of a long video with one frame behind it, whose time is 0 again: bars once lay far beyond the picture.
+    many=()
+    for _ in $(seq 20); do many+=("${frames[@]}"); done
+    runs 120 0 "${many[@]}" --share .2 --slot 1 --causal --size 28x20 --patch 4 --rate 1 --encode "$work/in/long.mkv"
+    runs 1 0 "${frames[0]}" --share .2 --slot 1 --causal --size 28x20 --patch 4 --rate 1 --encode "$work/in/short.mkv"
+    cat "$work/in/long.mkv" "$work/in/short.mkv" >"$work/in/both.mkv"
+    runs 121 1 "$work/in/both.mkv" --share .2 --slot 1 --causal --size 28x20 --patch 4 --report "$work/both.png"
+    lines '119 <= d[119]["time"] < 120 and d[120]["time"] == 0'
+    is "no PNG of a report whose times go back" test "$(head -c 4 "$work/both.png" | tail -c 3)" = PNG
     # A library that is none.
     mkdir "$work/in/lib" && : >"$work/in/lib/$(grep -ao 'libtexturevlm-video\.so[.0-9]*' "$tvlm" | sort -u)"
     refused 1 'o.mp4: needs texturevlm-video: .*libtexturevlm-video' env LD_LIBRARY_PATH="$work/in/lib" "${video[@]}" "$work/in/o.mp4"
