@@ -83,8 +83,8 @@ typedef struct clip_run {
     int32_t width, height; /* of the frames */
     slot_time *slots;
     int32_t slot_count, slot_room;
-    int64_t frames;
-    tvlm_clip_token *tokens; /* of all slots that have their line */
+    int64_t frames, expected; /* that came, and that were expected to; 0: not known */
+    tvlm_clip_token *tokens;  /* of all slots that have their line */
     int32_t token_count, printed;
     video_report_slot *report; /* [slot_count] */
     double seconds;            /* of a slot */
@@ -114,7 +114,8 @@ static int create(clip_run *run, const video_frames *frames, const tvlm_image *i
     params.motion = options->motion > 0;
     params.latency = options->latency.value;
     params.k = options->budget.value;
-    params.frames = frames->total > 0 && frames->total < INT32_MAX ? (int32_t)frames->total : 0;
+    if (run->expected == 0) run->expected = frames->total;
+    params.frames = run->expected > 0 && run->expected < INT32_MAX ? (int32_t)run->expected : 0;
     if (params.k > 0 && params.frames == 0)
         return tool_fail(run->tool,
                          "%s: does not tell how many frames it has, which --budget must know: give a --share",
@@ -283,6 +284,39 @@ static int print_decided(clip_run *run) {
 
 /* ---- Taking frames ---- */
 
+/* Whether all inputs can be read a second time. A pipe cannot. */
+static bool comes_again(const clip_run *run) {
+    tvlm_file_facts facts;
+    for (int i = 0; i < run->count; ++i)
+        if (tvlm_path_facts(run->paths[i], &facts) && !facts.ordinary) return false;
+    return true;
+}
+
+/* Counts the frames for a number of tokens: what a video says of itself is an estimate where its frames are not evenly spaced,
+ * and files may be unreadable. What is left out is told when the frames are taken. */
+static int count_frames(clip_run *run) {
+    video_frames frames = {0};
+    video_frame frame = {0};
+    if (!run->options->budget.given || !comes_again(run)) return TOOL_DONE;
+    int code = open_frames(run, run->stop, &frames);
+    frames.quiet = true;
+    while (code == TOOL_DONE && !run->stop(NULL) &&
+           (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end)
+        ++run->expected;
+    video_frames_release(&frames);
+    return code;
+}
+
+/* Says that a pipe told a wrong number of frames, by which a number of tokens was spread. */
+static void warn_unexpected(const clip_run *run) {
+    if (!run->options->budget.given || run->frames == run->expected || run->stop(NULL)) return;
+    tvlm_log_message(&run->tool->log, TVLM_LOG_WARNING,
+                     "%s: %lld frames came, and it told of %lld, over which --budget was spread: %s",
+                     run->paths[0], (long long)run->frames, (long long)run->expected,
+                     run->frames < run->expected ? "fewer tokens are spent"
+                                                 : "the last ones may lack tokens");
+}
+
 static int take(clip_run *run, const video_frames *frames, const video_frame *frame) {
     int code = run->clip == NULL ? create(run, frames, &frame->image) : TOOL_DONE;
     if (code == TOOL_DONE && run->frames == 0)
@@ -307,6 +341,7 @@ static int take_all(clip_run *run, int *partly) {
     progress_clear();
     if (code == TOOL_DONE && run->clip != NULL) code = tool_status(run->tool, tvlm_clip_end(run->clip));
     if (code == TOOL_DONE && run->clip != NULL) code = print_decided(run);
+    if (code == TOOL_DONE) warn_unexpected(run);
     if (code == TOOL_DONE) *partly = video_frames_end(&frames);
     video_frames_release(&frames);
     return code;
@@ -452,6 +487,7 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
     int partly = TOOL_DONE, code = check_again(&run);
     if (code == TOOL_DONE) code = open_outputs(&run, &pass);
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &run.device);
+    if (code == TOOL_DONE) code = count_frames(&run);
     if (code == TOOL_DONE) code = take_all(&run, &partly);
     if (code == TOOL_DONE) code = make_outputs(&run, &pass);
     if (code == TOOL_DONE) code = write_report(&run);

@@ -18,7 +18,7 @@ static void keep_reason(void *user, tvlm_log_level level, const char *message) {
     video_frames *const frames = user;
     if (level == TVLM_LOG_ERROR || level == TVLM_LOG_WARNING)
         snprintf(frames->reason, sizeof frames->reason, "%s", message);
-    if (level != TVLM_LOG_ERROR) tvlm_log_message(&frames->tool->log, level, "%s", message);
+    if (level != TVLM_LOG_ERROR && !frames->quiet) tvlm_log_message(&frames->tool->log, level, "%s", message);
 }
 
 static bool ends_as(const char *path, const char *const endings[]) {
@@ -147,6 +147,7 @@ static int next_of_files(video_frames *frames, video_frame *frame) {
             return TOOL_DONE;
         }
         ++frames->unread;
+        if (frames->quiet) continue;
         tvlm_log_message(&frames->tool->log, TVLM_LOG_WARNING, "frame %lld: %s%s%s: skipped",
                          (long long)frames->next, strstr(frames->reason, path) == NULL ? path : "",
                          strstr(frames->reason, path) == NULL ? ": " : "", frames->reason);
@@ -162,6 +163,7 @@ static bool fits(video_frames *frames, const video_frame *frame) {
         frames->height = frame->image.height;
     }
     if (frame->image.width == frames->width && frame->image.height == frames->height) return true;
+    if (frames->quiet) return false;
     tvlm_log_message(&frames->tool->log, TVLM_LOG_WARNING,
                      "frame %lld: %s: %d x %d pixels in a stream of %d x %d: skipped",
                      (long long)frame->number, frame->path, (int)frame->image.width, (int)frame->image.height,

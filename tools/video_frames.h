@@ -43,6 +43,7 @@ typedef struct video_frames {
     video_sampling sampling;
     double rate;   /* frames per second: as asked for with files, or as a video says */
     int64_t total; /* about how many frames will come; 0: not known */
+    bool quiet;    /* what is left out is not told, as where frames are only counted */
     bool (*stop)(void *user);
     const video_library *library; /* NULL: frames are files */
     tvlm_video_reader *reader;

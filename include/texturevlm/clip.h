@@ -77,8 +77,9 @@ struct tvlm_clip_params {
     float patch;
     /* How many frames a slot has, at most 16. 0: 2. */
     int32_t temporal;
-    /* So many tokens for the whole video, which has so many frames. A number above all tokens buys everything. If more
-     * or fewer frames come, the number of tokens is in proportion. */
+    /* So many tokens for the whole video, which has so many frames. A number above all tokens buys everything. If fewer
+     * frames come, the number of tokens is in proportion. If more come, it is k, and nothing is left for the last ones of
+     * a long video. */
     int32_t k, frames;
     /* This share of all tokens of the video at full size, above 0 and at most 1. */
     float share;

@@ -18,7 +18,8 @@ double tvlm_clip_share(const tvlm_clip *clip) {
 
 double tvlm_clip_granted(const tvlm_clip *clip, double slots) {
     const struct tvlm_clip_params *const p = &clip->params;
-    if (p->k > 0) return floor(p->k * slots / ceil((double)p->frames / clip->temporal));
+    /* Where more frames come than were announced, there is no more than k for all of them. */
+    if (p->k > 0) return fmin(p->k, floor(p->k * slots / ceil((double)p->frames / clip->temporal)));
     return floor(tvlm_clip_share(clip) * clip->tiles * slots);
 }
 

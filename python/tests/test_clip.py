@@ -33,6 +33,9 @@ def test_a_number_and_a_tolerance(photo):
     frames = film(photo)
     assert len(tv.video(frames, budget=90)) == 90
     assert len(tv.video(iter(frames), budget=90, count=12)) == 90
+    for count in (6, 24):  # what is said of the frames is wrong
+        with pytest.warns(tv.TexturevlmWarning, match=f"12 frames came, and the budget was spread over {count}: "):
+            assert len(tv.video(iter(frames), budget=90, count=count)) in ((90,) if count < 12 else range(40, 46))
     few, more = tv.video(frames, tolerance=.3), tv.video(frames, tolerance=.05)
     assert few.loss <= .3 and more.loss <= .05 and len(few) < len(more)
     assert repr(tv.video(frames)) == repr(tv.video(frames, tolerance=.03))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arguments import Array, flag, integer, real, short
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, Bound, Error, FileError, Handle, MissingFileError, MissingPackageError, call
+from ._core import ArgumentError, ArgumentTypeError, Bound, Error, FileError, Handle, MissingFileError, MissingPackageError, call, warn
 from ._device import Device, device_of
 from ._image import image_of
 from ._options import StackParams
@@ -92,7 +92,8 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
         hold: in how many slots a token may be shown at most. None: no limit.
         emphasis: how much more what moves counts where most is still, 0 .. 1000. None: 3, that is up to four times as much.
         size: (width, height) of the working frames. None: the size of the first frame.
-        count: how many frames come, which a `budget` must know. None: as many as `frames` says.
+        count: how many frames come, which a `budget` must know. None: as many as `frames` says. Where another number comes,
+            never more is spent than the budget, and a warning says so.
         memory: how many bytes may be taken, of the host and the device together. None: 1 GiB.
         device: a `Device`, or a device's name. None: the device that all calls share.
         copy: copy tensors that are not on the CPU to the CPU.
@@ -105,9 +106,13 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
     try:
         for frame in _frames_of(frames, fps):
             clip.push(frame)
-        return clip.end()
+        tokens = clip.end()
     finally:
         clip.handle.close()
+    if budget is not None and tokens.frames != params.frames:
+        warn(f"{tokens.frames} frames came, and the budget was spread over {params.frames}: "
+             + ("fewer tokens are spent" if tokens.frames < params.frames else "the last ones may lack tokens"))
+    return tokens
 
 
 class VideoTokenStream(Bound):

@@ -181,6 +181,7 @@ for line in lines:
 fi
 refused 2 '--bitrate is for --encode' "${video[@]}" "${frames[@]}" --share .3 --bitrate 100
 runs 3 1 "${frames[@]:0:3}" "$work/in/small.pgm" "${frames[@]:3}" --budget 30 --overlay "$work/whole"
+lines 'all(o["k"] == 30 for o in d)' # as many as are taken, not as are named
 is "an overlay of the whole video lacks frames" test "$(find "$work/whole" -name 'frame-*.png' | wc -l)" -eq 6
 if command -v python3 >/dev/null; then # grey frames are drawn as their colours
     for n in 0 1; do
@@ -320,6 +321,17 @@ else
     runs 121 1 "$work/in/both.mkv" --share .2 --slot 1 --causal --size 28x20 --patch 4 --report "$work/both.png"
     lines '119 <= d[119]["time"] < 120 and d[120]["time"] == 0'
     is "no PNG of a report whose times go back" test "$(head -c 4 "$work/both.png" | tail -c 3)" = PNG
+    # What a file says of the number of its frames is an estimate: here it is 1, and there are 7. A file is counted, and of a pipe
+    # the number of tokens is kept all the same.
+    runs 6 0 "${frames[@]}" --share .2 --slot 1 --rate 1 --encode "$work/in/six.mkv"
+    cat "$work/in/short.mkv" "$work/in/six.mkv" >"$work/in/uneven.mkv"
+    for causal in "" --causal; do
+        runs 4 0 "$work/in/uneven.mkv" --budget 20 $causal
+        lines '16 <= d[3]["k"] <= 20 and sum(o["frames"] for o in d) == 7 and len(d[0]["tokens"]) < 20'
+        runs 4 1 <(cat "$work/in/uneven.mkv") --budget 20 $causal
+        has "$work/stderr" ': 7 frames came, and it told of 1, over which --budget was spread: the last ones may lack tokens$'
+        lines 'd[3]["k"] == 20'
+    done
     # A library that is none.
     mkdir "$work/in/lib" && : >"$work/in/lib/$(grep -ao 'libtexturevlm-video\.so[.0-9]*' "$tvlm" | sort -u)"
     refused 1 'o.mp4: needs texturevlm-video: .*libtexturevlm-video' env LD_LIBRARY_PATH="$work/in/lib" "${video[@]}" "$work/in/o.mp4"
