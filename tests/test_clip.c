@@ -247,6 +247,11 @@ static void test_hold(void **unused) {
         assert_true(count >= 7 && info.lost <= info.lost_downsampled + 1e-9);
         tvlm_clip_destroy(&clip);
     }
+    /* No thumbnail is held for so long that it could be paid for 20 slots; then downsampling is what is shown. */
+    tvlm_clip_info info;
+    tvlm_clip *clip = see(reference, tvlm_clip_params(.k = 6, .frames = 40, .hold = 3), 40, 3, &info);
+    assert_true(info.lost > 0.0 && info.lost_downsampled == info.lost);
+    tvlm_clip_destroy(&clip);
 }
 
 /* ---- Streams ---- */

@@ -191,6 +191,7 @@ bool tvlm_clip_downsample(const clip_losses *losses, int32_t most, clip_choice *
             const int64_t shown_count = (losses->slots + step - 1) / step;
             if (shown_count * clip_tokens_of(losses, kind) > most) continue;
             const double lost = lost_every(losses, kind, step);
+            if (!(lost < (double)TVLM_BUDGET_NEVER)) continue; /* nothing is held for so long */
             if (best_kind >= 0 && !(lost < choice->lost)) continue;
             choice->lost = lost;
             best_kind = kind;

@@ -148,8 +148,8 @@ bool tvlm_clip_solve_tolerance(clip_solver *solver, double most, double *price, 
 
 /*
  * Chooses the best *downsampling*: every n-th slot is shown as one thumbnail, which is held up to the next. Of all
- * numbers n and all thumbnails it takes what loses least for at most `most` tokens. choice->count is 0 where there is
- * none. False: no memory.
+ * numbers n and all thumbnails it takes what loses least for at most `most` tokens, and can be held for so long.
+ * choice->count is 0 where there is none. False: no memory.
  */
 bool tvlm_clip_downsample(const clip_losses *losses, int32_t most, clip_choice *choice);
 
