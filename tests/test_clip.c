@@ -254,6 +254,31 @@ static void test_hold(void **unused) {
     tvlm_clip_destroy(&clip);
 }
 
+/* A budget that does not pay for new tokens as often as old ones are over is kept, and what is paid is shown for as long as it may
+ * be. Then nothing is shown, which no downsampling does better. */
+static void test_hold_beyond_budget(void **unused) {
+    static const uint64_t memories[] = {0, 1900000};
+    (void)unused;
+    for (int32_t k = 1; k <= 12; ++k)
+        for (int i = 0; i < 4; ++i) {
+            tvlm_clip_info info;
+            int32_t count, tiles = 0;
+            const struct tvlm_clip_params params = {
+                .k = k, .frames = 40, .hold = 2, .memory = memories[i % 2], .causal = i >= 2};
+            tvlm_clip *clip = see(reference, &params, 40, 3, &info);
+            const tvlm_clip_token *const tokens = tvlm_clip_tokens(clip, &count);
+            if (i < 2)
+                for (int32_t t = 0; t < count; ++t) {
+                    assert_true(tokens[t].until - tokens[t].slot <= 2 && tokens[t].until <= 20);
+                    tiles += tokens[t].columns == 0;
+                }
+            assert_true(info.tokens <= k && info.tokens >= (k < 10 ? k : 9));
+            if (k < 10) assert_int_equal(tiles, 0);
+            assert_true(info.lost > 0.0 && info.lost < 1.5 && info.lost_downsampled < 1.5);
+            tvlm_clip_destroy(&clip);
+        }
+}
+
 /* ---- Streams ---- */
 
 /* What a stream has told: sums over its slots. */
@@ -534,6 +559,7 @@ int main(void) {
         cmocka_unit_test(test_budgets),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_hold_beyond_budget),
         cmocka_unit_test(test_tolerances),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_refusals),

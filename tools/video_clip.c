@@ -88,6 +88,7 @@ typedef struct clip_run {
     int32_t token_count, printed;
     video_report_slot *report; /* [slot_count] */
     double seconds;            /* of a slot */
+    int32_t hold;              /* in how many slots a token is shown at most; 0: no limit */
     int32_t *cells;            /* [columns][rows] of tokens of level 0: the slot whose token is shown there */
 } clip_run;
 
@@ -124,6 +125,7 @@ static int create(clip_run *run, const video_frames *frames, const tvlm_image *i
     const double slot = run->seconds = temporal / video_frames_rate(frames);
     if (options->hold.given)
         params.hold = options->hold.value < slot ? 1 : (int32_t)((double)options->hold.value / slot + 1e-6);
+    run->hold = params.hold;
     run->width = image->width;
     run->height = image->height;
     return tool_status(run->tool,
@@ -185,10 +187,11 @@ static int cover(clip_run *run, const tvlm_clip_token *tokens, int32_t count) {
     return TOOL_DONE;
 }
 
-/* How many cells show a token of an earlier slot. */
+/* How many cells show a token of an earlier slot. What was held for too long, and not bought again, is shown no longer. */
 static int32_t count_held(const clip_run *run, int32_t slot) {
     int32_t held = 0;
-    for (int32_t cell = 0; cell < run->info.tokens_of_slot; ++cell) held += run->cells[cell] < slot;
+    for (int32_t cell = 0; cell < run->info.tokens_of_slot; ++cell)
+        held += run->cells[cell] < slot && (run->hold == 0 || slot - run->cells[cell] < run->hold);
     return held;
 }
 

@@ -40,7 +40,7 @@
  * its slot, times the number of slots in which it is expected to be shown. That number depends on the price p and
  * on c, by which the place changes in a slot. To wait for t slots costs c t^2 / 2, so the best time between two
  * tokens is sqrt(2 p / c). A slot never pays more than is in the bucket, so that the first slot has one slot's
- * share. Without a latency no slot is predicted to have a larger squared error than its best thumbnail for one
+ * share, or one token where that is none. Without a latency no slot is predicted to have a larger squared error than its best thumbnail for one
  * slot's share, as far as that is in the bucket. Memory is constant.
  *
  * *A camera that moves* (`motion`, in streams). Each slot has an affine transform, which says where each place of
@@ -86,7 +86,8 @@ struct tvlm_clip_params {
     /* As few tokens as lose at most this share, 0 to 1, of what a thumbnail of one patch in each slot loses. 0 lets the
      * default stand; TVLM_EXPLICIT_ZERO loses nothing. */
     float tolerance;
-    /* In how many slots a token may be shown at most. 0: no limit. */
+    /* In how many slots a token may be shown at most. 0: no limit. A place whose token is over, and for which the budget has
+     * no other one, shows nothing; there, as much is lost as by a thumbnail of one patch. */
     int32_t hold;
     /* Tokens are decided slot by slot, for a camera or a stream that does not end: those of a slot once `latency`
      * further slots (0 to 8) are there. Each is bought for what it saves in the slots in which it can be expected to
@@ -132,7 +133,8 @@ TVLM_API tvlm_status tvlm_clip_end(tvlm_clip *clip);
 /*
  * One token.
  *   - slot: in which it is bought.
- *   - until: the first slot in which all of its square shows something newer; the number of slots if there is none.
+ *   - until: the first slot in which all of its square shows something newer, or in which it was held for too long;
+ *     the number of slots if there is none.
  *     A thumbnail's cells have the thumbnail's. In a stream nobody knows yet, and until is 0.
  *   - x, y: the middle of its square in pixels of the frames as they were handed in.
  *   - width, height: the sides of the square, whose right and lower part may lie beyond the frame.

@@ -192,6 +192,19 @@ static int32_t spent_first(const clip_losses *losses, const clip_choice *choice)
     return spent;
 }
 
+/* Whether a tile was held for as long as it may be when the first slot of the window comes. */
+static bool is_over(const tvlm_clip *clip, int32_t tile) {
+    return clip->params.hold > 0 && clip->begin > 0 &&
+           clip->begin - clip->shown_from[tile] >= clip->params.hold;
+}
+
+/* Whether a slot cannot be paid at all: something was held for too long, and there is not one token for a thumbnail. */
+static bool is_beyond_bucket(const tvlm_clip *clip) {
+    bool over = false;
+    for (int32_t tile = 0; !over && tile < clip->tiles; ++tile) over = is_over(clip, tile);
+    return over && clip->stream.bucket < 1.0;
+}
+
 /* Where the first slot would take more than is in the bucket: finds the lowest price, above `price`, at which it does not. */
 static bool solve_within(const tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, double price,
                          clip_choice *choice) {
@@ -232,20 +245,30 @@ static tvlm_status keep_error(tvlm_clip *clip, double slot, clip_choice *choice)
     return status;
 }
 
-/* Spends at the running price, or at a higher one if the bucket has less. The running price then follows the bucket. */
+/* Chooses at the running price, or at a higher one if the bucket has less. `slot` is a slot's share. */
+static tvlm_status choose(const decision *d, clip_solver *solver, double slot, clip_choice *choice) {
+    tvlm_clip *const clip = d->clip;
+    const clip_losses *const losses = &d->losses;
+    const double most = clip->stream.bucket + (losses->slots - 1) * slot;
+    const clip_token held = {0, losses->slots, losses->kinds - 1, 0};
+    if (is_beyond_bucket(clip))
+        return tvlm_clip_choice_add(losses, &held, choice) ? TVLM_OK : tvlm_clip_no_memory(clip);
+    const bool solved = clip->begin == 0 ? tvlm_clip_solve_budget(solver, (int32_t)fmin(most, INT32_MAX),
+                                                                  &clip->price, choice)
+                                         : tvlm_clip_solve(solver, clip->price, choice);
+    if (!solved || !solve_within(clip, solver, losses, clip->price, choice)) return tvlm_clip_no_memory(clip);
+    /* With a latency a window has more slots than the one whose errors are looked at. */
+    return losses->slots == 1 ? keep_error(clip, slot, choice) : TVLM_OK;
+}
+
+/* Spends what the bucket has. The running price then follows it. */
 static tvlm_status spend(const decision *d, clip_solver *solver, clip_choice *choice) {
     tvlm_clip *const clip = d->clip;
     const clip_losses *const losses = &d->losses;
     clip_stream *const s = &clip->stream;
     const double slot = fmax(tvlm_clip_share(clip) * clip->tiles, 1e-9);
     s->bucket += tvlm_clip_granted(clip, clip->begin + 1) - tvlm_clip_granted(clip, clip->begin);
-    const double most = s->bucket + (losses->slots - 1) * slot;
-    const bool solved = clip->begin == 0 ? tvlm_clip_solve_budget(solver, (int32_t)fmin(most, INT32_MAX),
-                                                                  &clip->price, choice)
-                                         : tvlm_clip_solve(solver, clip->price, choice);
-    if (!solved || !solve_within(clip, solver, losses, clip->price, choice)) return tvlm_clip_no_memory(clip);
-    /* With a latency a window has more slots than the one whose errors are looked at. */
-    if (losses->slots == 1) TVLM_TRY(keep_error(clip, slot, choice));
+    TVLM_TRY(choose(d, solver, slot, choice));
     s->bucket -= spent_first(losses, choice);
     const double away = fmin(fmax(s->bucket / slot, -PRICE_SHARES), PRICE_SHARES);
     clip->price = fmax(clip->price * exp(-PRICE_GAIN * away), tvlm_clip_lowest_price(solver));
@@ -278,15 +301,19 @@ static double slot_tokens(const tvlm_clip *clip) {
     return fmax(clip_tolerates(clip) ? spent : tvlm_clip_granted(clip, 1.0), 1.0);
 }
 
-/* Adds up what is lost in the slot: of all tiles, without what is to come; and by the best thumbnail of each slot's tokens. */
+/* Adds up what is lost in the slot: of all tiles, without what is to come; where nothing is shown, as much as by a thumbnail of one
+ * patch; and by the best thumbnail of each slot's tokens. */
 static void add_up(const decision *d) {
     tvlm_clip *const clip = d->clip;
     const double most = slot_tokens(clip);
     double lost = 0.0, least = INFINITY;
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         float parts[PARTS];
-        add_change(clip, clip->stream.bases + PARTS * tile, clip->stream.anchors[tile], clip->begin, tile,
-                   parts);
+        if (is_over(clip, tile)) /* nothing is shown there */
+            memcpy(parts, clip_kind_row(clip, clip->begin, 0, CLIP_THUMBNAIL) + PARTS * tile, sizeof parts);
+        else
+            add_change(clip, clip->stream.bases + PARTS * tile, clip->stream.anchors[tile], clip->begin, tile,
+                       parts);
         lost += (double)tvlm_clip_weigh_parts(clip, d->weights, parts, d->emphasised[tile]);
     }
     for (int32_t kind = CLIP_THUMBNAIL; kind < clip->kinds; ++kind) {

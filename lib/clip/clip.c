@@ -108,16 +108,18 @@ void tvlm_clip_destroy(tvlm_clip **clip) {
 
 /* Takes a place away from the token that was shown there. Where that was its last one, it ends. */
 static void hide(clip_token *tokens, int32_t *left, int32_t token, int32_t slot) {
-    if (token >= 0 && --left[token] == 0) tokens[token].until = slot;
+    if (token >= 0 && --left[token] == 0 && slot < tokens[token].until) tokens[token].until = slot;
 }
 
 /* Finds when each token is hidden. `over` has room for [places], and `left` for a number for each token. */
 static void find_ends(tvlm_clip *clip, int32_t *over, int32_t *left) {
     const tvlm_budget_tree *const tree = &clip->tree;
     for (int32_t place = 0; place < tree->places; ++place) over[place] = -1;
+    const int32_t slots = clip_slot_count(clip);
     for (int32_t t = 0; t < clip->token_count; ++t) {
         clip_token *const token = &clip->tokens[t];
-        token->until = clip_slot_count(clip);
+        const int32_t hold = clip->params.hold, left_slots = slots - token->from;
+        token->until = hold > 0 && hold < left_slots ? token->from + hold : slots; /* at the latest */
         left[t] = 0;
         for (int32_t i = 0; i < clip_places_of(tree, token->kind); ++i) {
             const int32_t place = clip_place(tree, token, i);

@@ -52,11 +52,20 @@ static bool show(const clip_losses *losses, const clip_choice *choice, shown *s)
     return true;
 }
 
+/* Whether a token may not be shown in a slot any more. */
+static bool is_over(const clip_losses *losses, const clip_seen *token, int32_t slot, int32_t place) {
+    return clip_lost(losses, token->kind, token->from, slot - token->from + 1)[place] >= TVLM_BUDGET_NEVER;
+}
+
 static double lost_by(const shown *s, int32_t end) {
     double sum = 0.0;
     for (int32_t slot = 0; slot < end; ++slot)
-        for (int32_t place = 0; place < s->losses->tree->places; ++place)
-            sum += (double)lost_in(s->losses, seen_at(s, slot, place), slot, place);
+        for (int32_t place = 0; place < s->losses->tree->places; ++place) {
+            const clip_seen *const now = seen_at(s, slot, place);
+            sum += is_over(s->losses, now, slot, place)
+                       ? (double)clip_lost(s->losses, CLIP_THUMBNAIL, slot, 1)[place]
+                       : (double)lost_in(s->losses, now, slot, place);
+        }
     return sum;
 }
 
@@ -203,4 +212,32 @@ bool tvlm_clip_downsample(const clip_losses *losses, int32_t most, clip_choice *
         if (!tvlm_clip_choice_add(losses, &(clip_token){slot, until, best_kind, 0}, choice)) return false;
     }
     return true;
+}
+
+/* ---- Too little for what may be held ---- */
+
+/* In how many slots something is shown of what is held when the video begins. */
+static int32_t slots_left(const clip_losses *losses) {
+    const clip_seen held = {losses->kinds - 1, 0};
+    for (int32_t slot = 0; slot < losses->slots; ++slot) {
+        bool over = true;
+        for (int32_t place = 0; over && place < losses->tree->places; ++place)
+            over = losses->tree->tile_of[place] < 0 || is_over(losses, &held, slot, place);
+        if (over) return slot;
+    }
+    return losses->slots;
+}
+
+bool tvlm_clip_scrape(const clip_losses *losses, const int32_t *granted, int32_t hold, clip_choice *choice) {
+    int32_t over = losses->held ? slots_left(losses) : 0; /* the first slot in which nothing is shown */
+    choice->count = choice->spent = 0;
+    if (losses->held &&
+        !tvlm_clip_choice_add(losses, &(clip_token){0, losses->slots, losses->kinds - 1, 0}, choice))
+        return false;
+    for (int32_t slot = 0; slot < losses->slots; ++slot) {
+        if (slot < over || choice->spent >= granted[slot]) continue;
+        over = losses->slots - slot < hold ? losses->slots : slot + hold;
+        if (!tvlm_clip_choice_add(losses, &(clip_token){slot, over, CLIP_THUMBNAIL, 0}, choice)) return false;
+    }
+    return tvlm_clip_replay(losses, choice, losses->slots, &choice->lost);
 }

@@ -173,7 +173,15 @@ typedef struct clip_seen {
 /* Finds what is shown at each place once the tokens of the slots before `end`, which is at least 1, are there: [places]. */
 void tvlm_clip_show(const clip_losses *losses, const clip_choice *choice, int32_t end, clip_seen *at);
 
-/* Finds what a choice loses in the slots before `end`, by showing it slot after slot. False: no memory. */
+/*
+ * Chooses what can be paid where all that keeps to the longest time of holding, `hold` slots, costs more. granted[slot] tokens may
+ * be spent up to a slot, that included. A slot in which nothing is shown any more gets a thumbnail of one token as soon as there
+ * is one. Until then it shows nothing, and so do places of what was held from before. False: no memory.
+ */
+bool tvlm_clip_scrape(const clip_losses *losses, const int32_t *granted, int32_t hold, clip_choice *choice);
+
+/* Finds what a choice loses in the slots before `end`, by showing it slot after slot. Where a token is shown no longer, since it
+ * was held for too long, that is what the first thumbnail would lose. False: no memory. */
 bool tvlm_clip_replay(const clip_losses *losses, const clip_choice *choice, int32_t end, double *lost);
 
 #endif

@@ -69,6 +69,17 @@ static tvlm_status keep_error(tvlm_clip *clip, const clip_losses *losses, int32_
     return made ? TVLM_OK : tvlm_clip_no_memory(clip);
 }
 
+/* What the budget grants of tokens that may not be held for longer. The first slot gets one token in any case, as it does where
+ * tokens may be held. */
+static tvlm_status scrape(tvlm_clip *clip, const clip_losses *losses, clip_choice *choice) {
+    int32_t granted[CLIP_WINDOW_MOST];
+    for (int32_t slot = 0; slot < losses->slots; ++slot) {
+        const double tokens = tvlm_clip_granted(clip, clip->begin + slot + 1) - (double)clip->spent;
+        granted[slot] = at_most_all(losses, clip, clip->begin == 0 ? fmax(tokens, 1.0) : tokens);
+    }
+    return tvlm_clip_scrape(losses, granted, clip->params.hold, choice) ? TVLM_OK : tvlm_clip_no_memory(clip);
+}
+
 /* Spends the budget of a window, or as little as a tolerance asks for. `plain` becomes the best downsampling of as many
  * tokens, and is empty where there is none. */
 static tvlm_status spend(tvlm_clip *clip, clip_solver *solver, const clip_losses *losses, double whole,
@@ -81,8 +92,9 @@ static tvlm_status spend(tvlm_clip *clip, clip_solver *solver, const clip_losses
     }
     const int32_t most =
         at_most_all(losses, clip, tvlm_clip_granted(clip, clip->begin + losses->slots) - (double)clip->spent);
-    if (!tvlm_clip_solve_budget(solver, most, &clip->price, choice) ||
-        !tvlm_clip_fill(losses, most, choice) || !tvlm_clip_downsample(losses, most, plain) ||
+    if (!tvlm_clip_solve_budget(solver, most, &clip->price, choice)) return tvlm_clip_no_memory(clip);
+    if (clip->params.hold > 0 && choice->spent > most) return scrape(clip, losses, choice);
+    if (!tvlm_clip_fill(losses, most, choice) || !tvlm_clip_downsample(losses, most, plain) ||
         (plain->count > 0 && plain->lost < choice->lost && !tvlm_clip_downsample(losses, most, choice)))
         return tvlm_clip_no_memory(clip);
     return keep_error(clip, losses, most, choice);

@@ -131,6 +131,13 @@ runs 2 0 "${frames[@]}" --tolerance auto --every 2 --slot 2 --patch 8 --memory 3
 lines '[o["frame"] for o in d] == [0, 4] and abs(d[1]["time"] - .4) < 1e-5 and all(o["of"] == 280 for o in d)'
 runs 6 0 "${frames[@]}" --share .3 --slot 1 --hold 0.08
 lines 'all(t["until"] - o["slot"] <= 2 for o in d for t in o["tokens"])'
+for causal in "" --causal; do # a budget that does not pay for a new token in each slot
+    runs 6 0 "${frames[@]}" --budget 3 --slot 1 --hold 0.04 $causal
+    lines 'd[5]["k"] == 3 and all(0 < o["lost"] < 2 and 0 < o["lost_downsampled"] < 2 and o["held"] == 0 for o in d)'
+    lines '[len(o["tokens"]) for o in d] == [1, 0, 0, 1, 0, 1]'
+done
+runs 6 0 "${frames[@]}" --budget 3 --slot 1 --hold 0.08
+lines 'd[5]["k"] == 3 and [o["held"] for o in d] == [0, 35, 0, 35, 0, 35] and 0 < d[0]["lost_downsampled"] < 2'
 runs 3 0 "${frames[@]}" --budget 9 --size 56x40
 lines 'all(o["of"] == 36 and o["image"]["width"] == 112 for o in d) and d[0]["tokens"][0]["width"] * d[0]["tokens"][0]["thumbnail"][0] > 111'
 runs 1 0 "${frames[0]}" --budget 5
