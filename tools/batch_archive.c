@@ -23,7 +23,7 @@ struct batch_archive {
     bool broken, unmarked;
 };
 
-static void tell(struct archive *reader, char *error, size_t error_size) {
+static void say_why(struct archive *reader, char *error, size_t error_size) {
     const char *const why = archive_error_string(reader);
     snprintf(error, error_size, "%s", why != NULL ? why : "the archive cannot be read");
 }
@@ -54,7 +54,7 @@ batch_archive *batch_archive_open(const char *path, uint64_t memory, char *error
         (void)archive_read_support_format_tar(made->reader);
         if (archive_read_open2(made->reader, made, NULL, read_stream, skip_stream, NULL) == ARCHIVE_OK)
             return made;
-        tell(made->reader, error, error_size);
+        say_why(made->reader, error, error_size);
     }
     batch_archive_close(&made);
     return NULL;
@@ -92,7 +92,7 @@ bool batch_archive_next(batch_archive *archive, const char **name, char *error, 
         if (code == ARCHIVE_EOF) return end(archive, error, error_size);
         if (code != ARCHIVE_OK && code != ARCHIVE_WARN) {
             archive->broken = true;
-            tell(archive->reader, error, error_size);
+            say_why(archive->reader, error, error_size);
             return false;
         }
         archive->begun = true;
@@ -120,7 +120,7 @@ bool batch_archive_read(batch_archive *archive, void *bytes, size_t size, char *
     if (done == size) return true;
     archive->broken = count < 0;
     if (count < 0)
-        tell(archive->reader, error, error_size);
+        say_why(archive->reader, error, error_size);
     else /* only a sparse file has a hole after its last data, and a picture is never one */
         snprintf(error, error_size, "its data end before the size that it says");
     return false;
