@@ -8,7 +8,7 @@ project=$(mktemp -d)
 trap 'rm -rf "$project"' EXIT
 fail() { echo "check_includes: $1" >&2; exit 1; }
 
-cp -r lib include tools cl "$project"
+cp -r lib include tools cl python integrations "$project"
 "$check" "$project" >"$project/out" || fail "the project itself is refused: $(cat "$project/out")"
 
 # One file at a time, with one line put before all others; what is said of it.
@@ -55,6 +55,14 @@ up include/texturevlm/stack.h core/backend.h "public headers include public head
 up tools/main.c core/backend.h "tools use public headers, and lib/platform"
 up lib/platform/posix/memory.c core/memory.h "lib/platform may not look at lib/core"
 offence lib/core/half.c "#ifdef _WIN32" "lib/core/half.c:1: asks for _WIN32: what systems do differently is in lib/platform"
+system="what systems do differently is in lib/platform"
+for word in _WIN64 __linux__ __unix__ __FreeBSD__; do
+    offence tools/main.c "#if defined($word)" "tools/main.c:1: asks for $word: $system"
+done
+offence integrations/web/module.c "#ifdef __APPLE__" "integrations/web/module.c:1: asks for __APPLE__: $system"
+offence python/glue.h "#ifndef _WIN32" "python/glue.h:1: asks for _WIN32: $system"
+offence python/texturevlm/__init__.py "if sys.platform == 'win32': pass" "python/texturevlm/__init__.py:1: asks for sys.platform: $system"
+offence include/texturevlm/stack.h "#ifdef __linux__" "include/texturevlm/stack.h:1: asks for __linux__: $system"
 opencl="OpenCL is for lib/opencl and the files named interop.c"
 offence lib/video/stream.c "#include <CL/cl.h>" "lib/video/stream.c:1: includes CL/cl.h: $opencl"
 up lib/select/select.c texturevlm/opencl.h "$opencl"
