@@ -3,8 +3,11 @@
 """check_packaging.py: whether debian/ and packaging/ say of the project what holds.
 
 The version is that of the header, the options of CMake that they name exist, the files that they copy exist, and what vcpkg's port hands on
-is found by running it, with functions in the place of vcpkg's own. The tools themselves are not asked (ci/deb, ci/conan).
+is found by running it, with functions in the place of vcpkg's own. The tools themselves are not asked (ci/deb, ci/conan). And whether
+what ci/release says that the project is built with is what CMake's files look for.
 """
+import importlib.machinery
+import importlib.util
 import json
 import re
 import shutil
@@ -42,6 +45,33 @@ def options_there():
     found = set(re.findall(r"(?:option\(|set\(|find_program\(|find_path\()(TVLM_\w+)", text))
     found |= {f"TVLM_{name}" for name in re.findall(r"tvlm_(?:loaded_)?decoder\((\w+) ", text) + re.findall(r"tvlm_part\((\w+) \w+ \"", text)}
     return found | {"TVLM_ZIG", "TVLM_TARGET", "TVLM_PROCESSOR"}
+
+
+# What CMake's files look for that no release is built with: tools, what tests need, and the project itself.
+BESIDE = {"PkgConfig", "cmocka", "gstreamer-check-1.0", "texturevlm", "stb_image.h"}
+
+
+def looked_for():
+    """Names of libraries by which CMake's files look for them: pkg-config's, CMake's, or a header's."""
+    folders = ("lib", "tools", "bench", "cmake", "integrations/*", "python", "tests", "examples")
+    paths = [TOP / "CMakeLists.txt", *(path for folder in folders for name in ("CMakeLists.txt", "*.cmake") for path in TOP.glob(f"{folder}/{name}"))]
+    text = re.sub(r"#.*", "", "\n".join(path.read_text(encoding="utf-8") for path in paths))
+    found = set(re.findall(r"find_package\((\w+)", text)) | set(re.findall(r"find_path\(\w+ ([\w-]+\.h)\b", text))
+    for words in re.findall(r"pkg_check_modules\(\w+ ([^)$]*)\)", text) + re.findall(r"^tvlm_(?:loaded_)?decoder\(\w+ \w+ ([^)]*)\)", text, re.MULTILINE) + \
+            re.findall(r"^tvlm_part\(\w+ \w+ \"([^\"]*)\"", text, re.MULTILINE):
+        found |= set(re.split(r"[;\s]+", words))
+    found |= set(re.findall(r"\b\w+=([\w.-]+)=lib[\w-]+-dev", text))
+    return found - {"QUIET", "REQUIRED", "IMPORTED_TARGET", ""} - BESIDE
+
+
+def wrong_needs():
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("release", str(TOP / "ci/release"))
+    release = importlib.util.module_from_spec(importlib.util.spec_from_loader("release", loader))
+    loader.exec_module(release)
+    named, found = {name for need in release.NEEDS for name in need[4].split()}, looked_for()
+    return [f"ci/release does not name {name}, which CMake's files look for" for name in sorted(found - named)] + \
+        [f"ci/release names {name}, which no CMake file looks for" for name in sorted(named - found)]
 
 
 def wrong_port():
@@ -83,7 +113,7 @@ def main():
     for part in re.findall(r'"([A-Z]+)"', re.search(r"for part in \(([^)]*)\)\}", recipe.replace('"MAJOR", "MINOR", "PATCH"', ""))[1]):
         if f"TVLM_{part}" not in known:
             wrong.append(f"packaging/conan/conanfile.py names the option TVLM_{part}, which CMake does not know")
-    wrong += wrong_port()
+    wrong += wrong_port() + wrong_needs()
     print("\n".join(wrong) if wrong else f"{len(texts)} files of packages agree with the project")
     return 1 if wrong else 0
 
