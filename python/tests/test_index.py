@@ -623,6 +623,7 @@ def test_a_picture_that_a_source_brings_as_a_file_is_known_by_its_bytes(tmp_path
     made = index.Index.create(tmp_path / "one", k=20)
     for number in range(2):
         write_png(str(tmp_path / f"{number}.png"), draw(64, 48, number))
+        os.utime(tmp_path / f"{number}.png", (number + 1e9, number + 1e9))  # they may be of one length, and of one tick of the clock
     forms = [lambda path: str(path), lambda path: path.read_bytes(), lambda path: path.open("rb")]
     for place, form in enumerate(forms):
         key = f"k{place}"
