@@ -206,7 +206,7 @@ of channels "$in/a.ppm" --reduce gaussian --level 2 --channels r,g,b,edges,low,h
 of channels "$in/a.ppm" --clusters 9 --channels cluster_id,boundary,distance -o stack.npy
 of channels "$in/a.ppm" --labels "$in/masks/a.png" --channels cluster_id,boundary,distance -o stack.npy
 of channels "$in/a.ppm" --layout scene18 --size 20x14 -o stack.npy
-of channels "$in/a.ppm" --layout patch13 --size 24x16 --features "$in/features.npy" -o stack.npy
+of channels "$in/a.ppm" --layout patch13 --size 24x16 -o stack.npy
 of channels "$in/a.ppm" --features "$in/features.npy" --words "$in/queries.npy" --channels word_0,word_1,word_2,feature_0,feature_4 -o stack.npy
 of channels "$in/a.ppm" --rope 100,8,16 --channels rope_x_cos_0,rope_x_sin_1,rope_y_cos_0,rope_y_sin_1 -o stack.npy
 of channels "$in/a.ppm" --give depth="$in/plane.npy" --give attention="$in/plane.npy" --channels depth,attention -o stack.npy
