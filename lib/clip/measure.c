@@ -90,60 +90,64 @@ static void list_sizes(tvlm_clip *clip) {
 
 /* ---- Memory ---- */
 
-/* How many bytes a clip takes with a window of so many slots: of the host, and of the device. */
-static double bytes_of(const tvlm_clip *clip, int32_t window) {
-    const double lags = window / 4.0, intervals = (double)clip_intervals(window), tiles = clip->tiles;
-    const double table = 8.0 * window * lags * clip->pictures * tiles,
-                 read = 8.0 * clip->temporal * lags * clip->pictures * tiles;
-    const double single = 16.0 * window * window * tiles,
-                 lost = 4.0 * 2.9 * intervals * (clip->kinds + 1) * tiles;
+/* What a window of so many slots stands for. A stream decides few slots at a time, and has a ring in place of lags. */
+typedef struct extent {
+    int32_t window, lags, ring; /* slots */
+    int32_t places, stacks;     /* frames that are compared with, and that tokens are made of */
+} extent;
+
+static extent extent_of(const tvlm_clip *clip, int32_t window) {
+    const int32_t lags = window / 4, least = clip->params.latency + 2, temporal = clip->temporal;
+    const int32_t ring = lags > least ? lags : least;
+    if (clip->params.causal)
+        return (extent){1 + clip->params.latency, 1, ring, temporal * (ring + 1), temporal};
+    return (extent){window, lags, 0, temporal * (lags + 1), temporal * (lags + 1)};
+}
+
+/* How many bytes a clip takes, of the host and of the device together. */
+static double bytes_of(const tvlm_clip *clip, const extent *e) {
+    const double intervals = (double)clip_intervals(e->window), tiles = clip->tiles;
+    const double rows = (double)e->lags * clip->pictures;
+    const double table = 8.0 * e->window * rows * tiles,
+                 read = 8.0 * clip->temporal * (rows + e->ring) * tiles;
+    const double single = clip->params.causal ? 0.0 : 16.0 * e->window * e->window * tiles,
+                 distances = 8.0 * e->ring * e->ring * tiles;
+    const double lost = 4.0 * 2.9 * intervals * (clip->kinds + 1) * tiles;
     /* The reference stores floats in every format. */
     const bool floats = clip->device->info.type == TVLM_DEVICE_REFERENCE ||
                         tvlm_stack_format(clip->device, clip->params.format) == TVLM_FORMAT_F32;
     const double texel = floats ? 16.0 : 8.0;
-    const double frames = clip->temporal * (lags + 1.0);
-    const double images = frames * 4.0 / 3.0 * texel * clip->width * clip->height;
+    const double images = e->stacks * 4.0 / 3.0 * texel * clip->width * clip->height;
     const double kept = 4.0 * (double)tvlm_budget_kept_floats(clip->width, clip->height, clip->patch, 1) *
-                        (frames + (clip->params.motion ? lags : 0.0));
-    return table + 2.0 * read + single + lost + images + kept;
-}
-
-/* The places for frames with a window of so many slots. */
-static int32_t places_of(const tvlm_clip *clip, int32_t window) {
-    const int32_t lags = window / 4, latency = clip->params.latency + 2;
-    const int32_t ring = lags > latency ? lags : latency;
-    return clip->temporal * ((clip->params.causal ? ring : lags) + 1);
+                        (e->places + (clip->params.motion ? e->ring : 0));
+    return table + 2.0 * read + single + distances + lost + images + kept;
 }
 
 /* Whether what is kept of all frames, which lies in one buffer, is more than the device allocates at once. */
-static bool is_beyond_device(const tvlm_clip *clip, int32_t window) {
+static bool is_beyond_device(const tvlm_clip *clip, const extent *e) {
     const uint64_t limit = clip->device->info.allocation_max;
-    const double kept = 4.0 * (double)tvlm_budget_kept_floats(clip->width, clip->height, clip->patch, 1) *
-                        places_of(clip, window);
+    const double kept =
+        4.0 * (double)tvlm_budget_kept_floats(clip->width, clip->height, clip->patch, 1) * e->places;
     return limit > 0 && kept > (double)limit;
 }
 
-/* Takes the longest window whose memory is granted. A stream takes less than that, and has a ring in place of lags. */
+/* Takes the longest window whose memory is granted. */
 static tvlm_status find_window(tvlm_clip *clip) {
     const double most =
         clip->params.memory > 0 ? (double)clip->params.memory : (double)TVLM_CLIP_MEMORY_DEFAULT;
-    clip->window = CLIP_WINDOW_MOST;
-    while (clip->window > CLIP_WINDOW_LEAST &&
-           (bytes_of(clip, clip->window) > most || is_beyond_device(clip, clip->window)))
-        clip->window /= 2;
-    const bool fits = bytes_of(clip, clip->window) <= most;
-    clip->lags = clip->window / 4;
-    if (clip->params.causal) {
-        clip->stream.ring = clip->lags > clip->params.latency + 2 ? clip->lags : clip->params.latency + 2;
-        clip->window = 1 + clip->params.latency;
-        clip->lags = 1;
-    }
-    clip->kept.places = clip->temporal * ((clip->params.causal ? clip->stream.ring : clip->lags) + 1);
-    clip->stack_count = clip->params.causal ? clip->temporal : clip->kept.places;
-    if (fits) return TVLM_OK;
+    int32_t window = CLIP_WINDOW_MOST;
+    extent e = extent_of(clip, window);
+    while (window > CLIP_WINDOW_LEAST && (bytes_of(clip, &e) > most || is_beyond_device(clip, &e)))
+        e = extent_of(clip, window /= 2);
+    clip->window = e.window;
+    clip->lags = e.lags;
+    clip->stream.ring = e.ring;
+    clip->kept.places = e.places;
+    clip->stack_count = e.stacks;
+    if (bytes_of(clip, &e) <= most) return TVLM_OK;
     return tvlm_fail(&clip->device->log, TVLM_ERROR_MEMORY,
                      "a clip of %dx%d takes %.0f MiB; %.0f are granted", (int)clip->width, (int)clip->height,
-                     bytes_of(clip, CLIP_WINDOW_LEAST) / 1048576.0, most / 1048576.0);
+                     bytes_of(clip, &e) / 1048576.0, most / 1048576.0);
 }
 
 static tvlm_status open_stream(tvlm_clip *clip) {

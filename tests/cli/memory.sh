@@ -115,4 +115,18 @@ if command -v xz >/dev/null; then
     refused 1 'small.tar.xz: takes more than [0-9]* bytes of memory to unpack' "${lines[@]}" --memory 100 "$in/small.tar.xz"
 fi
 
+echo "== a stream of frames"
+# It keeps as many frames as its latency asks for, whose tokens are made slot by slot. PoCL takes some 50 MiB of its own for frames
+# of this size.
+printf 'P5\n1280 720\n255\n' >"$in/wide.pgm" && head -c 921600 /dev/zero | tr '\0' x >>"$in/wide.pgm"
+wide=()
+for _ in {1..24}; do wide+=("$in/wide.pgm"); done
+stream=("$tvlm" video ${device:+"$device"} --share .1 --patch 64 --format f32 --causal)
+[ "$device" = --device=reference ] && own=12 || own=70
+within "a stream, --memory 100" $((100 + own)) "${stream[@]}" --memory 100 "${wide[@]}"
+is "a stream: $(wc -l <"$work/stdout") lines" test "$(wc -l <"$work/stdout")" -eq 12
+within "a stream with a latency, --memory 130" $((130 + own)) "${stream[@]}" --memory 130 --latency 8 "${wide[@]}"
+is "a stream with a latency: $(wc -l <"$work/stdout") lines" test "$(wc -l <"$work/stdout")" -eq 12
+refused 1 'a clip of 1280x720 takes 12[0-9] MiB; 100 are granted' "${stream[@]}" --memory 100 --latency 8 "${wide[@]}"
+
 finish
