@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Budgets of tokens for whole videos."""
+import types
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,10 @@ def test_forms_of_frames(photo):
                  [Decoded(frame, "to_ndarray") for frame in frames], frames.transpose(0, 3, 1, 2)):
         other = tv.video(same, share=.2)
         np.testing.assert_array_equal(one.xy, other.xy)
+    codec = [types.SimpleNamespace(data=frame.transpose(2, 0, 1), pts_seconds=number / 2, duration_seconds=.5)
+             for number, frame in enumerate(frames)]  # as torchcodec has them
+    np.testing.assert_array_equal(one.xy, tv.video(codec, share=.2).xy)
+    np.testing.assert_array_equal(one.xy, tv.video(iter(codec), share=.2, fps=2).xy)
     half = tv.video(frames, share=.2, size=(160, 120))
     assert half.tokens_of_slot == 10 * 8 and half.xy.max() > 160
 

@@ -292,6 +292,8 @@ def _picture_of(frame: Any, number: int, copy: bool) -> Any:
             frame = frame.to_ndarray(format="rgb24")
         elif hasattr(frame, "asnumpy"):  # decord
             frame = frame.asnumpy()
+        elif hasattr(frame, "pts_seconds"):  # torchcodec
+            frame = frame.data
         return image_of(frame, copy)
     except Error as error:
         error.args = (f"frame {number}: {error}",)
