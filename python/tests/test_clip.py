@@ -142,6 +142,9 @@ def test_a_stream(photo):
         last = stream.end()
         assert set(slots) <= set(range(11)) and slots == sorted(slots) and set(last.slot) <= {11} and last.decided == 12
         assert last.loss < .2
+        for tokens in (last, stream.end()):
+            with pytest.raises(tv.ArgumentError, match="held is not known of a stream"):
+                tokens.held(11)
     with pytest.raises(tv.ArgumentError, match="closed"):
         stream.push(frames[0])
     with pytest.raises(tv.ArgumentError, match="there is no frame"):

@@ -23,7 +23,8 @@ class VideoTokens:
     A slot is `slot` frames, which the model takes at a time. What comes later is shown on top.
 
     slot: int32 [n]: the slot in which each token is bought.
-    until: int32 [n]: the first slot in which all of its square shows something newer; the number of slots if there is none.
+    until: int32 [n]: the first slot in which all of its square shows something newer, or in which it was held for too long; the
+        number of slots if there is none, and 0 in a stream, where nobody knows yet.
     xy: float32 [n, 2]: x and y of the middle of its square, in pixels of the frames.
     size: float32 [n, 2]: width and height of the square, whose right and lower part may lie beyond the frame.
     thumbnail: int32 [n, 2]: columns and rows of the picture of the whole whose cell it is; 0, 0 of a tile.
@@ -35,7 +36,8 @@ class VideoTokens:
         at motion @ (x, y, 1) in the slot before, in pixels of the frames.
     """
 
-    def __init__(self, rows: Array, info: Any) -> None:
+    def __init__(self, rows: Array, info: Any, stream: bool = False) -> None:
+        self._stream = stream
         self.slot: Array = np.ascontiguousarray(rows["slot"])
         self.until: Array = np.ascontiguousarray(rows["until"])
         self.xy: Array = np.stack([rows["x"], rows["y"]], axis=1)
@@ -58,7 +60,10 @@ class VideoTokens:
         return np.flatnonzero(self.slot == integer("slot", slot, 0, self.slots - 1))
 
     def held(self, slot: int) -> Array:
-        """The numbers of the tokens of earlier slots of which something is still shown in a slot."""
+        """The numbers of the tokens of earlier slots of which something is still shown in a slot. Not of a stream, of which each answer
+        has the tokens of its own slots alone, and nobody knows yet until when they are shown."""
+        if self._stream:
+            raise ArgumentError("held is not known of a stream, whose tokens come slot by slot: keep those of earlier slots")
         number = integer("slot", slot, 0, self.slots - 1)
         return np.flatnonzero((self.slot < number) & (self.until > number))
 
@@ -89,7 +94,8 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
         slot: how many frames the model takes at a time.
         fps: take so many frames for each second: those that are shown at these times, one that is shown for long several times.
             For a path, and for frames that tell their time, as PyAV's and torchcodec's do. None: take all.
-        hold: in how many slots a token may be shown at most. None: no limit.
+        hold: in how many slots a token may be shown at most. None: no limit. Where the budget has no other token for a place, it then
+            shows nothing.
         emphasis: how much more what moves counts where most is still, 0 .. 1000. None: 3, that is up to four times as much.
         size: (width, height) of the working frames. None: the size of the first frame.
         count: how many frames come, which a `budget` must know. None: as many as `frames` says. Where another number comes,
@@ -206,22 +212,22 @@ class _Clip:
         picture = _picture_of(frame, self._frames, self._copy)
         with self._device._owner:  # another thread's frame must not come in between
             self._push(picture)
-            return _tokens_of(self.handle)
+            return _tokens_of(self.handle, bool(self._params.causal))
 
     def end(self) -> VideoTokens:
         with self._device._owner:
             self.handle.call(lib.tvlm_clip_end)
-            return _tokens_of(self.handle)
+            return _tokens_of(self.handle, bool(self._params.causal))
 
 
-def _tokens_of(clip: Handle) -> VideoTokens:
+def _tokens_of(clip: Handle, stream: bool) -> VideoTokens:
     info, count = ffi.new("tvlm_clip_info *"), ffi.new("int32_t *")
     kinds = [("slot", "i4"), ("until", "i4"), ("x", "f4"), ("y", "f4"), ("width", "f4"), ("height", "f4"), ("columns", "i4"), ("rows", "i4")]
     with clip as pointer:
         call(lib.tvlm_clip_get_info, pointer, info)
         tokens = lib.tvlm_clip_tokens(pointer, count)
         rows = np.frombuffer(ffi.buffer(tokens, count[0] * ffi.sizeof("tvlm_clip_token")), dtype=kinds).copy()
-    return VideoTokens(rows, info)
+    return VideoTokens(rows, info, stream)
 
 
 # ---- Frames ----
