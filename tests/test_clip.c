@@ -321,6 +321,8 @@ static told follow(tvlm_device *device, const struct tvlm_clip_params *params, i
     assert_int_equal(tvlm_clip_end(clip), TVLM_OK);
     add_told(clip, &t);
     assert_int_equal(t.slots, (frames + 1) / 2);
+    assert_int_equal(tvlm_clip_end(clip), TVLM_OK);
+    add_told(clip, &t); /* nothing is told twice */
     assert_int_equal(tvlm_clip_get_info(clip, info), TVLM_OK);
     tvlm_clip_destroy(&clip);
     return t;

@@ -126,7 +126,7 @@ TVLM_API tvlm_status tvlm_clip_create(tvlm_device *device, int32_t width, int32_
  * earlier windows stay. */
 TVLM_API tvlm_status tvlm_clip_push(tvlm_clip *clip, const tvlm_image *frame);
 
-/* Ends the video, and decides what is not decided yet. A second call does nothing. Errors: ARGUMENT (there was no
+/* Ends the video, and decides what is not decided yet. A second call does nothing, and of a stream tells no tokens. Errors: ARGUMENT (there was no
  * frame), MEMORY, DEVICE_MEMORY, DEVICE. */
 TVLM_API tvlm_status tvlm_clip_end(tvlm_clip *clip);
 

@@ -286,7 +286,10 @@ tvlm_status tvlm_clip_push(tvlm_clip *clip, const tvlm_image *frame) {
 tvlm_status tvlm_clip_end(tvlm_clip *clip) {
     TVLM_NEED(NULL, clip);
     TVLM_ENTER(clip->device);
-    if (clip->ended) return TVLM_OK;
+    if (clip->ended) {
+        if (clip->stream.ring > 0) clip->told_count = 0; /* this call decides nothing */
+        return TVLM_OK;
+    }
     TVLM_TRY(check_open(clip));
     if (clip->frames == 0) return tvlm_fail(&clip->device->log, TVLM_ERROR_ARGUMENT, "a clip without frames");
     const tvlm_status status =
