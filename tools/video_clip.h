@@ -65,11 +65,12 @@ void video_regions_release(video_regions *regions);
 /* The picture that a model sees, in which tokens are held. It has the size of the frames. */
 typedef struct video_seen {
     const tvlm_log *log;
-    int32_t width, height, patch;
-    uint8_t *held, *now;   /* RGB: after the last frame of the last slot, and in this frame */
-    uint8_t *part, *small; /* room for a square */
-    uint8_t *sheet;        /* the frame, and beside it what is seen */
-    bool is_moved;         /* what is held was moved for the next frame, and lies in `now` */
+    int32_t width, height, patch; /* the side of a token in working pixels, and */
+    float wide;                   /* how wide it is in pixels of the frames */
+    uint8_t *held, *now;          /* RGB: after the last frame of the last slot, and in this frame */
+    uint8_t *part, *small;        /* room for a square */
+    uint8_t *sheet;               /* the frame, and beside it what is seen */
+    bool is_moved;                /* what is held was moved for the next frame, and lies in `now` */
 } video_seen;
 
 int video_seen_open(struct tool *tool, const tvlm_clip_info *info, int32_t width, int32_t height,

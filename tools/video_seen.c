@@ -13,6 +13,7 @@ int video_seen_open(struct tool *tool, const tvlm_clip_info *info, int32_t width
                     video_seen *seen) {
     const size_t pixels = (size_t)width * (size_t)height;
     *seen = (video_seen){.log = &tool->log, .width = width, .height = height, .patch = info->patch};
+    seen->wide = (float)info->patch * (float)width / (float)info->width;
     seen->held = calloc(pixels, 3);
     seen->now = malloc(pixels * 3);
     seen->part = malloc(pixels * 3);
@@ -142,7 +143,7 @@ static void draw_frame(uint8_t *rgb, size_t stride, const square *s, const uint8
 }
 
 static const uint8_t *colour_of(const video_seen *seen, const tvlm_clip_token *token) {
-    const float patches = token->width / (float)seen->patch;
+    const float patches = token->width / seen->wide;
     return colours[token->columns > 0 ? 0 : patches < 1.2f ? 1 : patches < 2.2f ? 2 : 3];
 }
 

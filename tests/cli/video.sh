@@ -200,6 +200,30 @@ open(sys.argv[2], "w").write("\n".join(["P3", *words[1:4], *(word for word in wo
     runs 1 0 "$work/in/c0.ppm" "$work/in/c1.ppm" --share .3 --overlay "$work/coloured"
     is "grey frames are drawn as others" cmp "$work/grey/frame-000001.png" "$work/coloured/frame-000001.png"
 fi
+if command -v python3 >/dev/null; then # with a --size, too, squares of one patch have the colour of fine ones
+    runs 3 0 "${frames[@]}" --share .3 --size 56x40 --patch 8 --overlay "$work/sized"
+    is "squares have other colours with a --size" python3 -c '
+import json, struct, sys, zlib
+slot = json.loads(open(sys.argv[2]).readlines()[2])
+data, at, packed = open(sys.argv[1], "rb").read(), 8, b""
+while at < len(data):
+    size, kind = struct.unpack(">I4s", data[at:at + 8])
+    packed += data[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+    at += 12 + size
+raw, stride, rows = zlib.decompress(packed), 3 * 224, [bytes(3 * 224)]
+for y in range(80):
+    kind, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+    for i in range(stride):
+        a, b, c = row[i - 3] if i > 2 else 0, rows[-1][i], rows[-1][i - 3] if i > 2 else 0
+        near = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+        row[i] = (row[i] + (0, a, b, (a + b) // 2, near)[kind]) & 255
+    rows.append(bytes(row))
+fine = [t for t in slot["tokens"] if "thumbnail" not in t and t["width"] == 16]
+t = fine[-1]
+x, y = 112 + int(t["x"] - 8), int(t["y"] - 8)
+assert tuple(rows[y + 1][3 * x:3 * x + 3]) == (255, 210, 0), rows[y + 1][3 * x:3 * x + 3]
+' "$work/sized/frame-000005.png" "$work/stdout"
+fi
 for option in "-k 3" "--weights 1,0,0" "--preset still" "--strategy grid" "--set min-distance=9" "--cut .2"; do
     refused 2 "$(named "$option") is for positions frame by frame, not for a budget" "${video[@]}" "${frames[@]}" --budget 3 $option
 done
