@@ -30,6 +30,8 @@ SYSTEM = re.compile(r"(libc|libm|libdl|libpthread)\.so\.\d+|ld-linux-[\w-]+\.so\
                     r"(kernel32|msvcrt|shell32|user32|advapi32|ws2_32|bcrypt|ntdll|api-ms-win-crt-[\w-]+)\.dll", re.IGNORECASE)
 # Of Python its headers, and the library that its functions are linked by.
 COMPILER = re.compile(r"/(usr/(lib|share|include|x86_64-w64-mingw32|aarch64-linux-gnu)/|.*/ziglang/|.*/cp311/(include/|python3\.dll$))")
+# A name of the GPL, the LGPL or the AGPL, wherever it stands in a licence, that has no exception.
+COPYLEFT = re.compile(r"\b[AL]?GPL[\w.+-]*(?![\w.+-])(?!\s+WITH\b)")
 GENERATED = ("python", "lib", "include", "tools", "cmake", "cl")
 TARGETS = ("texturevlm_binding", "tvlm", "tvlm-lab")
 
@@ -109,7 +111,7 @@ def main(build: Path, wheel: Path) -> int:
         wrong.append(f"the wheel has {len(binaries)} programs and libraries of 3")
     for name, licence in sorted(set(rows)):
         print(f"{name:20} {licence}")
-        if re.search(r"\b[AL]?GPL-[\w.-]+(?! WITH)(?:$|\s(?!WITH))", licence):
+        if COPYLEFT.search(licence):
             wrong.append(f"{name} is under {licence}")
         if f"SPDX-License-Identifier: {licence}" not in told:
             wrong.append(f"texturevlm/THIRD-PARTY.txt does not say that {name} is under {licence}")
