@@ -40,8 +40,8 @@
  * its slot, times the number of slots in which it is expected to be shown. That number depends on the price p and
  * on c, by which the place changes in a slot. To wait for t slots costs c t^2 / 2, so the best time between two
  * tokens is sqrt(2 p / c). A slot never pays more than is in the bucket, so that the first slot has one slot's
- * share, or one token where that is none. Without a latency no slot is predicted to have a larger squared error than its best thumbnail for one
- * slot's share, as far as that is in the bucket. Memory is constant.
+ * share, or one token where that is none. Without a latency no slot is predicted to have a larger squared error than its
+ * best thumbnail for one slot's share, as far as that is in the bucket. Memory is constant.
  *
  * *A camera that moves* (`motion`, in streams). Each slot has an affine transform, which says where each place of
  * the slot was in the slot before. What is held is moved by it before it is compared and shown.
@@ -126,8 +126,8 @@ TVLM_API tvlm_status tvlm_clip_create(tvlm_device *device, int32_t width, int32_
  * earlier windows stay. */
 TVLM_API tvlm_status tvlm_clip_push(tvlm_clip *clip, const tvlm_image *frame);
 
-/* Ends the video, and decides what is not decided yet. A second call does nothing, and of a stream tells no tokens. Errors: ARGUMENT (there was no
- * frame), MEMORY, DEVICE_MEMORY, DEVICE. */
+/* Ends the video, and decides what is not decided yet. A second call does nothing, and of a stream tells no tokens.
+ * Errors: ARGUMENT (there was no frame), MEMORY, DEVICE_MEMORY, DEVICE. */
 TVLM_API tvlm_status tvlm_clip_end(tvlm_clip *clip);
 
 /*
