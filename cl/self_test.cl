@@ -15,6 +15,7 @@
 // check-kernels: -DSELF_TEST_IMAGES=0
 // check-kernels: -DSELF_TEST_IMAGES=1
 // gpu: -DSELF_TEST_IMAGES=1
+// gpu: -DSELF_TEST_IMAGES=0 -DTVLM_STORAGE=2
 
 /* The slices of the pattern, and the points between texels. */
 #define SELF_TEST_SLICES 8
