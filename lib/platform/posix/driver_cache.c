@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "platform/posix/close_files.h"
 #include "platform/signals.h"
 
-#define VARIABLE     "POCL_CACHE_DIR"
-#define FILES_CLOSED 1024 /* up to where the watcher closes the files that this program was started with */
+#define VARIABLE "POCL_CACHE_DIR"
 
 static char made[4096];    /* the temporary folder; "": none */
 static pid_t watcher = -1; /* the process that removes it when this one has ended */
@@ -54,8 +54,7 @@ static void remove_made(void) {
 static void watch(int end) {
     char byte;
     (void)setsid();
-    for (int file = 0; file < FILES_CLOSED; ++file)
-        if (file != end) (void)close(file);
+    tvlm_posix_close_files(0, end);
     while (read(end, &byte, 1) < 0 && errno == EINTR) continue;
     remove_made();
     _exit(0);

@@ -17,10 +17,9 @@
 #endif
 
 #include "platform/file.h"
+#include "platform/posix/close_files.h"
 
-/* A program that is started apart: what it adds to its niceness, and up to where files are closed that it may have been left. */
-#define NICE         10
-#define FILES_CLOSED 1024
+#define NICE 10 /* what a program that is started apart adds to its niceness */
 
 void tvlm_program_start(int *argc, char ***argv) {
     (void)argc;
@@ -71,7 +70,7 @@ static void become_apart(const char *path, char **argv) {
     const int nothing = open("/dev/null", O_RDWR);
     for (int file = 0; file < 3; ++file)
         if (nothing < 0 || dup2(nothing, file) < 0) _exit(127);
-    for (int file = 3; file < FILES_CLOSED; ++file) (void)close(file);
+    tvlm_posix_close_files(3, -1);
     (void)nice(NICE);
     (void)execv(path, argv);
     _exit(127);
