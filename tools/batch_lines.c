@@ -68,15 +68,21 @@ static const char *const begins[] = {"{\"image\": {\"path\": \"",
                                      "{\"selections\": [{\"image\": {\"path\": \""};
 enum { BEGINS = sizeof begins / sizeof *begins };
 
+/* The quote that ends a string of JSON, which begins with the quote at `quoted`; or the end of the text, where none does. */
+static const char *end_of_string(const char *quoted) {
+    const char *at = quoted + 1;
+    for (; *at != '"' && *at != '\0'; ++at)
+        if (*at == '\\' && at[1] != '\0') ++at;
+    return at;
+}
+
 /* Finds the name in a line, with its quotes. Returns false if the line does not begin as such lines do. */
 static bool find_name(const char *line, const char **quoted, size_t *length) {
     for (size_t i = 0; i < BEGINS; ++i) {
         const size_t begin = strlen(begins[i]);
         if (strncmp(line, begins[i], begin) != 0) continue;
-        const char *at = line + begin;
-        for (; *at != '"' && *at != '\0'; ++at)
-            if (*at == '\\' && at[1] != '\0') ++at;
         *quoted = line + begin - 1;
+        const char *const at = end_of_string(*quoted);
         *length = (size_t)(at - *quoted) + 1;
         return *at == '"';
     }
@@ -88,10 +94,7 @@ static const char *find_device(const char *line, size_t *length) {
     static const char key[] = "\"device\": \"";
     const char *const found = strstr(line, key);
     if (found == NULL) return NULL;
-    const char *const quoted = found + strlen(key) - 1;
-    const char *at = quoted + 1;
-    for (; *at != '"' && *at != '\0'; ++at)
-        if (*at == '\\' && at[1] != '\0') ++at;
+    const char *const quoted = found + strlen(key) - 1, *const at = end_of_string(quoted);
     *length = (size_t)(at - quoted) + (*at == '"');
     return quoted;
 }
