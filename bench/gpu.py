@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from shared import write_json
+from shared import sampled, write_json
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
 SKIPPED, CELL, K = 77, 16, 273
@@ -293,18 +293,7 @@ def to_host(made):
 
 def milliseconds(run):
     """The median of 20 samples of one run each, or of so many that a sample takes 2 ms."""
-    def sample(runs):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(runs):
-            run()
-        torch.cuda.synchronize()
-        return (time.perf_counter() - start) / runs
-    runs = 1
-    sample(1)
-    while sample(runs) * runs < 2e-3 and runs < 4096:
-        runs *= 2
-    return 1e3 * statistics.median(sample(runs) for _ in range(20))
+    return statistics.median(sampled(run, torch.cuda.synchronize, 20, 2e-3, 4096))
 
 
 def as_graph(job):

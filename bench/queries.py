@@ -17,9 +17,8 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
-from shared import write_json
+from shared import sampled, write_json
 
 parser = argparse.ArgumentParser()
 parser.add_argument("tool", metavar="TVLM")
@@ -155,17 +154,7 @@ def compare():
 
 def time_work(work):
     """Milliseconds, sampled as `tvlm bench` samples (bench/program/bench.c)."""
-    def sample(runs):
-        start = time.perf_counter()
-        for _ in range(runs):
-            work()
-        finish()
-        return (time.perf_counter() - start) / runs
-    runs = 1
-    sample(1)
-    while sample(runs) * runs < SAMPLE and runs < 2048:
-        runs *= 2
-    return 1e3 * min(sample(runs) for _ in range(SAMPLES))
+    return min(sampled(work, finish, SAMPLES, SAMPLE, 2048))
 
 
 same = compare()

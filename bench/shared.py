@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """shared.py: where the data lie that the benchmarks measure on: in the folder that TVLM_SHARED names, else in ../shared beside
 the project. And what is measured: a device as nobody tuned it, and of `tvlm select` the OpenCL device, also for the first image.
-Then how results are written."""
+Then how results are written, and how calls are timed that a device works on later."""
 import contextlib
 import json
 import os
+import time
 
 os.environ.setdefault("TVLM_UNTUNED", "1")
 
@@ -32,3 +33,20 @@ def replacing(path):
 def write_json(path, value, **how):
     with replacing(path) as part, open(part, "w", encoding="utf-8") as file:
         json.dump(value, file, **how)
+
+
+def sampled(work, wait, samples, least, most):
+    """Milliseconds of a call, in so many samples. A sample is the mean of as many calls as take `least` seconds, at most `most`, one
+    after the other, with one wait at the end. The first call is not counted."""
+    def sample(runs):
+        wait()
+        start = time.perf_counter()
+        for _ in range(runs):
+            work()
+        wait()
+        return (time.perf_counter() - start) / runs
+    runs = 1
+    sample(1)
+    while sample(runs) * runs < least and runs < most:
+        runs *= 2
+    return [1e3 * sample(runs) for _ in range(samples)]
