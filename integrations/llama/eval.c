@@ -3,9 +3,7 @@
  * eval.c: encodes and decodes chunks, of pictures only the kept tokens, each at its position in the full
  * picture.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <string.h>
-#include <time.h>
 
 #include <mtmd-helper.h>
 
@@ -22,12 +20,6 @@ typedef struct evaluation {
     int32_t n_batch;
     struct tvlm_mtmd_used used;
 } evaluation;
-
-static double milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
 
 static bool cancelled(const evaluation *e) {
     return e->params->cancel != NULL && e->params->cancel(e->params->user);
@@ -52,12 +44,12 @@ static tvlm_status status_of(const evaluation *e, int32_t answer, int32_t tokens
 static tvlm_status eval_text(evaluation *e, const mtmd_input_chunk *chunk, bool logits) {
     if (cancelled(e)) return say_cancelled(e);
     const int32_t tokens = (int32_t)mtmd_input_chunk_get_n_tokens(chunk);
-    const double began = milliseconds();
+    const double began = tvlm_mtmd_milliseconds();
     llama_pos behind = e->used.n_past;
     const int32_t answer = mtmd_helper_eval_chunk_single(e->chooser->mtmd, e->context, chunk, e->used.n_past,
                                                          e->params->seq_id, e->n_batch, logits, &behind);
     TVLM_TRY(status_of(e, answer, tokens));
-    e->used.decode_ms += (float)(milliseconds() - began);
+    e->used.decode_ms += (float)(tvlm_mtmd_milliseconds() - began);
     e->used.n_past += tokens;
     e->used.cells += tokens;
     return TVLM_OK;
@@ -152,7 +144,7 @@ static tvlm_status decode_picture(evaluation *e, const mtmd_input_chunk *chunk, 
                        .rows = mtmd_get_output_embd(e->chooser->mtmd),
                        .width = width,
                        .only_kept = only_kept};
-    const double began = milliseconds();
+    const double began = tvlm_mtmd_milliseconds();
     batch b;
     tvlm_status status = TVLM_OK;
     if (!batch_make(non_causal || count < e->n_batch ? count : e->n_batch, width, e->params->seq_id, &b))
@@ -163,7 +155,7 @@ static tvlm_status decode_picture(evaluation *e, const mtmd_input_chunk *chunk, 
     /* The batch is read until the backend is done. */
     llama_synchronize(e->context);
     batch_free(&b);
-    e->used.decode_ms += (float)(milliseconds() - began);
+    e->used.decode_ms += (float)(tvlm_mtmd_milliseconds() - began);
     return status;
 }
 
@@ -180,7 +172,7 @@ static int32_t *numbers_of(const tvlm_mtmd_shown *shown, int32_t all, int32_t *c
  * patch of libmtmd (before-encoder.patch), and Qwen-VL. */
 static tvlm_status encode(evaluation *e, const mtmd_input_chunk *chunk, int32_t all, const int32_t *kept,
                           int32_t count, bool *only_kept) {
-    const double began = milliseconds();
+    const double began = tvlm_mtmd_milliseconds();
     int32_t answer = 2;
 #ifdef TVLM_MTMD_PATCHED
     if (count < all) answer = mtmd_encode_chunk_kept(e->chooser->mtmd, chunk, kept, (size_t)count);
@@ -189,7 +181,7 @@ static tvlm_status encode(evaluation *e, const mtmd_input_chunk *chunk, int32_t 
 #endif
     *only_kept = answer != 2;
     if (answer == 2) answer = mtmd_encode_chunk(e->chooser->mtmd, chunk);
-    e->used.encode_ms += (float)(milliseconds() - began);
+    e->used.encode_ms += (float)(tvlm_mtmd_milliseconds() - began);
     e->used.encoded += *only_kept ? count : all;
     if (answer == 0) return TVLM_OK;
     return tvlm_fail(&e->chooser->log, TVLM_ERROR_DEVICE, "libmtmd failed to encode a picture of %d tokens",
@@ -264,13 +256,13 @@ static evaluation evaluation_of(const tvlm_mtmd_prompt *prompt) {
                         .n_batch = params->n_batch > 0 ? params->n_batch : most};
 }
 
-tvlm_status tvlm_mtmd_check_prompt(const tvlm_mtmd_prompt *prompt) {
+tvlm_status tvlm_mtmd_check_prompt(const tvlm_mtmd_prompt *prompt, int32_t more) {
     const tvlm_log *log = &prompt->chooser->log;
     const evaluation e = evaluation_of(prompt);
     const mtmd_input_chunks *const chunks = prompt->chunks;
     walk pictures = walk_of(prompt);
     const int64_t most = llama_n_ctx_seq(prompt->context);
-    int64_t tokens = 0;
+    int64_t tokens = more;
     const bool all = pictures.count == 0;
     for (size_t i = 0; i < mtmd_input_chunks_size(chunks); ++i) {
         const mtmd_input_chunk *chunk = mtmd_input_chunks_get(chunks, i);
@@ -338,7 +330,7 @@ tvlm_status tvlm_mtmd_eval_chunks(tvlm_mtmd *chooser, struct llama_context *cont
     for (int32_t i = 0; i < count; ++i) TVLM_NEED(log, plans[i]);
     const tvlm_mtmd_prompt prompt = {chooser, context, chunks, plans, count, params};
     struct tvlm_mtmd_used made = {.n_past = params->n_past};
-    TVLM_TRY(tvlm_mtmd_check_prompt(&prompt));
+    TVLM_TRY(tvlm_mtmd_check_prompt(&prompt, 0));
     const tvlm_status status = tvlm_mtmd_eval_range(&prompt, 0, mtmd_input_chunks_size(chunks), &made);
     if (status == TVLM_OK)
         *used = made;

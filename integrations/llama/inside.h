@@ -48,6 +48,9 @@ struct tvlm_mtmd_plan {
 
 /* ---- plan.c ---- */
 
+/* A clock that only goes on. */
+double tvlm_mtmd_milliseconds(void);
+
 tvlm_status tvlm_mtmd_check_params(const tvlm_mtmd *chooser, const struct tvlm_mtmd_params *params);
 /* How many tokens of pictures there may be, of an image that has `all`; 0: a tolerance says. */
 int32_t tvlm_mtmd_budget(const tvlm_mtmd *chooser, int32_t all, const struct tvlm_mtmd_params *params);
@@ -71,8 +74,8 @@ typedef struct tvlm_mtmd_prompt {
 
 tvlm_status tvlm_mtmd_check_eval(const tvlm_mtmd *chooser, const struct llama_context *context,
                                  const struct tvlm_mtmd_eval_params *params);
-/* Checks that the plans are those of the chunks, and that the context has room for all. */
-tvlm_status tvlm_mtmd_check_prompt(const tvlm_mtmd_prompt *prompt);
+/* Checks that the plans are those of the chunks, and that the context has room for all and for `more` tokens. */
+tvlm_status tvlm_mtmd_check_prompt(const tvlm_mtmd_prompt *prompt, int32_t more);
 /* Encodes and decodes chunks first .. end - 1, from position used->n_past on, and adds to *used. If it fails,
  * something may be left in the KV cache. */
 tvlm_status tvlm_mtmd_eval_range(const tvlm_mtmd_prompt *prompt, size_t first, size_t end,

@@ -107,13 +107,13 @@ typedef struct looking {
     struct tvlm_mtmd_used used;
 } looking;
 
-/* Makes the chunks of the plan's pictures. */
-static tvlm_status chunks_of(looking *l) {
+/* Makes the chunks of the plan's pictures, behind which `more` tokens are to come. */
+static tvlm_status chunks_of(looking *l, int32_t more) {
     TVLM_TRY(tvlm_mtmd_tokenize(l->prompt.chooser, l->text, l->add_special, &l->plan, 1, &l->chunks));
     l->prompt.chunks = l->chunks;
     l->prompt.plans = &l->plan;
     l->prompt.count = 1;
-    return tvlm_mtmd_check_prompt(&l->prompt);
+    return tvlm_mtmd_check_prompt(&l->prompt, more);
 }
 
 /* Reads the attention on the small picture, whose tokens are the last ones of `shown`, while `asked` has
@@ -191,23 +191,11 @@ static tvlm_status second_look(looking *l) {
     TVLM_TRY(show_places(l));
     l->first_chunks = l->chunks;
     l->chunks = NULL;
-    TVLM_TRY(chunks_of(l));
+    TVLM_TRY(chunks_of(l, 0));
     if (!begin_the_same(l))
         return tvlm_fail(&l->prompt.chooser->log, TVLM_ERROR_UNSUPPORTED,
                          "the prompts of two looks differ before the end of the small picture");
     return tvlm_mtmd_eval_range(&l->prompt, l->behind, mtmd_input_chunks_size(l->chunks), &l->used);
-}
-
-/* Refuses what has room for the first look alone, before anything is encoded: the second one has `rest` tokens more. */
-static tvlm_status check_room(const looking *l) {
-    const int64_t most = llama_n_ctx_seq(l->prompt.context);
-    int64_t tokens = l->d.rest;
-    for (size_t i = 0; i < mtmd_input_chunks_size(l->chunks); ++i)
-        tokens += (int64_t)mtmd_input_chunk_get_n_tokens(mtmd_input_chunks_get(l->chunks, i));
-    if (tokens <= most) return TVLM_OK;
-    return tvlm_fail(&l->prompt.chooser->log, TVLM_ERROR_ARGUMENT,
-                     "the prompt has up to %lld tokens, the context room for %lld", (long long)tokens,
-                     (long long)most);
 }
 
 /* Writes what was chosen into the plan. */
@@ -232,8 +220,7 @@ static tvlm_status look_both(looking *l) {
     l->plan->log = chooser->log;
     const int32_t all[4] = {0, 0, l->image.width, l->image.height};
     TVLM_TRY(tvlm_mtmd_show_part(chooser, l->plan, &l->image, all, l->d.small, NULL, all));
-    TVLM_TRY(chunks_of(l));
-    TVLM_TRY(check_room(l));
+    TVLM_TRY(chunks_of(l, l->d.rest)); /* of both looks, before anything is encoded */
     TVLM_TRY(first_look(l));
     TVLM_TRY(second_look(l));
     describe(l);
@@ -243,7 +230,7 @@ static tvlm_status look_both(looking *l) {
 /* One look in auto's way. */
 static tvlm_status look_once(looking *l, const tvlm_image *image, const struct tvlm_mtmd_params *params) {
     TVLM_TRY(tvlm_mtmd_prepare(l->prompt.chooser, image, params, &l->plan));
-    TVLM_TRY(chunks_of(l));
+    TVLM_TRY(chunks_of(l, 0));
     l->decoded = true;
     return tvlm_mtmd_eval_range(&l->prompt, 0, mtmd_input_chunks_size(l->chunks), &l->used);
 }

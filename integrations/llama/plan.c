@@ -150,7 +150,7 @@ static tvlm_status show_choice(const tvlm_mtmd_measured *m, tvlm_mtmd_choice *ch
 
 /* ---- The plan ---- */
 
-static double milliseconds(void) {
+double tvlm_mtmd_milliseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
@@ -167,11 +167,11 @@ static tvlm_status decide(const tvlm_mtmd *chooser, const tvlm_image *image,
                           const struct tvlm_mtmd_params *params, tvlm_mtmd_plan *plan) {
     tvlm_mtmd_measured m = {0};
     tvlm_mtmd_choice choice = {0};
-    const double began = milliseconds();
+    const double began = tvlm_mtmd_milliseconds();
     tvlm_status status = tvlm_mtmd_measure(chooser, image, params, &m);
     const int32_t budget = tvlm_mtmd_budget(chooser, tvlm_mtmd_tokens(m.whole), params);
     if (status == TVLM_OK) status = tvlm_mtmd_choose(&m, params, budget, plan, &choice);
-    plan->info.milliseconds = (float)(milliseconds() - began);
+    plan->info.milliseconds = (float)(tvlm_mtmd_milliseconds() - began);
     if (status == TVLM_OK) status = show_choice(&m, &choice, plan);
     plan->info.full = tvlm_mtmd_tokens(m.whole) + chooser->info.around;
     tvlm_mtmd_cut_free(&choice.cut);

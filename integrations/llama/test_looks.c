@@ -15,21 +15,28 @@ static tvlm_status look_twice(opened *o, tvlm_mtmd_watch *watch, const tvlm_imag
     return tvlm_mtmd_look_twice(o->chooser, o->context, watch, test_prompt(1), image, params, plan, used);
 }
 
-/* The attention of a plan's first look, whose sum is a share of the whole, and which is not the same everywhere. */
-static int32_t check_attention(const tvlm_mtmd_plan *plan) {
+/* The attention of a first look on the tokens of its picture. */
+typedef struct attention {
+    int32_t count;
+    float sum, most, least;
+} attention;
+
+/* Its sum is a share of the whole, and it is not the same everywhere. */
+static attention attention_of(const tvlm_mtmd_plan *plan) {
     const struct tvlm_mtmd_plan_info info = test_info_of(plan);
     struct tvlm_mtmd_picture small;
-    float sum = 0.0f, most = 0.0f, least = 1.0f;
+    attention a = {.least = 1.0f};
     assert_non_null(info.attention);
     assert_int_equal(tvlm_mtmd_plan_picture(plan, 0, &small), TVLM_OK);
     assert_int_equal(small.tokens, small.columns * small.rows);
-    for (int32_t i = 0; i < small.tokens; ++i) {
-        sum += info.attention[i];
-        most = fmaxf(most, info.attention[i]);
-        least = fminf(least, info.attention[i]);
+    a.count = small.tokens;
+    for (int32_t i = 0; i < a.count; ++i) {
+        a.sum += info.attention[i];
+        a.most = fmaxf(a.most, info.attention[i]);
+        a.least = fminf(a.least, info.attention[i]);
     }
-    assert_true(least > 0.0f && sum < 1.0f && most > least);
-    return small.tokens;
+    assert_true(a.least > 0.0f && a.sum < 1.0f && a.most > a.least);
+    return a;
 }
 
 /* Both looks are what the whole prompt gives at once, and nothing of its beginning is computed twice. */
@@ -48,10 +55,10 @@ static void test_looks(void **state) {
         assert_int_equal(info.chosen.way, TVLM_MTMD_LOOKS);
         assert_int_equal(info.pictures, 2);
         assert_true(isnan(info.chosen.loss));
-        assert_int_equal(info.chosen.columns * info.chosen.rows, check_attention(plan));
+        assert_int_equal(info.chosen.columns * info.chosen.rows, attention_of(plan).count);
         test_check_plan(&o, plan, &used, 120);
         assert_in_range(info.chosen.tokens, 118, 120);
-        assert_in_range(check_attention(plan), 60, 78); /* about .65 of the budget */
+        assert_in_range(attention_of(plan).count, 60, 78); /* about .65 of the budget */
         mtmd_input_chunks *chunks = NULL;
         llama_memory_clear(llama_get_memory(o.context), true);
         assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
@@ -72,19 +79,6 @@ static void test_looks(void **state) {
     }
 }
 
-/* By how much the attention of a first look differs, in parts of its mean over the tokens. */
-static float spread_of(const tvlm_mtmd_plan *plan) {
-    const float *const attention = test_info_of(plan).attention;
-    const int32_t count = check_attention(plan);
-    float most = 0.0f, least = 1.0f, sum = 0.0f;
-    for (int32_t i = 0; i < count; ++i) {
-        most = fmaxf(most, attention[i]);
-        least = fminf(least, attention[i]);
-        sum += attention[i];
-    }
-    return (most - least) * (float)count / sum;
-}
-
 /* With flash attention and small batches, the first look has the same attention. */
 static void test_looks_flash(void **state) {
     (void)state;
@@ -98,7 +92,7 @@ static void test_looks_flash(void **state) {
         struct tvlm_mtmd_used used;
         tvlm_mtmd_plan *plan =
             test_run(&o, &image, tvlm_mtmd_params(.share = 0.4f, .way = TVLM_MTMD_LOOKS), NULL, &used);
-        const int32_t count = check_attention(plan);
+        const attention a = attention_of(plan);
         struct llama_context_params flash = llama_context_default_params();
         tvlm_mtmd_watch *watch = NULL;
         struct llama_context *const plain = o.context;
@@ -110,13 +104,14 @@ static void test_looks_flash(void **state) {
         assert_non_null(o.context);
         tvlm_mtmd_plan *other = NULL;
         assert_int_equal(look_twice(&o, watch, &image, &params, &other, &used), TVLM_OK);
-        assert_int_equal(check_attention(other), count);
+        assert_int_equal(attention_of(other).count, a.count);
         const float apart =
-            test_apart(test_info_of(plan).attention, test_info_of(other).attention, count) * (float)count;
+            test_apart(test_info_of(plan).attention, test_info_of(other).attention, a.count) * (float)a.count;
         if (getenv("TVLM_TEST_FIGURES") != NULL)
             fprintf(stderr, "%s: flash attention is %g of the mean apart\n", o.folder, (double)apart);
         assert_true(apart < 0.1f); /* keys and values are halves there */
-        assert_true(spread_of(plan) > 5.0f * apart);
+        /* Its spread is much more, in parts of the mean, too. */
+        assert_true((a.most - a.least) * (float)a.count / a.sum > 5.0f * apart);
         tvlm_mtmd_plan_destroy(&other);
         llama_free(o.context);
         o.context = plain;
@@ -182,7 +177,7 @@ static void test_looks_cancel(void **state) {
             assert_int_equal(test_cells(&o), before);
         }
         assert_int_equal(test_cells(&o), before + used.cells);
-        check_attention(plan);
+        (void)attention_of(plan);
         tvlm_mtmd_plan_destroy(&plan);
         free(pixels);
     }
