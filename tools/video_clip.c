@@ -62,6 +62,9 @@ int video_clip_check(struct tool *tool, const option_group *groups, const video_
 
 /* ---- The first pass ---- */
 
+/* Slots that take more than so many times the mean are told where times count. */
+#define UNEVEN 1.25
+
 /* What is known of a slot. */
 typedef struct slot_time {
     int64_t frame;    /* the number of its first frame */
@@ -81,13 +84,15 @@ typedef struct clip_run {
     tvlm_clip *clip;
     tvlm_clip_info info;
     int32_t width, height; /* of the frames */
-    slot_time *slots;
-    int32_t slot_count, slot_room;
+    slot_time *slots;      /* from slot `forgotten` on */
+    int32_t slot_count, slot_room, forgotten;
+    double longest;           /* that a slot takes, but for the last one */
+    bool uneven;              /* that was told to be more than the others */
     int64_t frames, expected; /* that came, and that were expected to; 0: not known */
     tvlm_clip_token *tokens;  /* of all slots that have their line */
     int32_t token_count, printed;
     video_report_slot *report; /* [slot_count] */
-    double seconds;            /* of a slot */
+    double seconds;            /* of a slot, in the mean */
     int32_t hold;              /* in how many slots a token is shown at most; 0: no limit */
     int32_t *cells;            /* [columns][rows] of tokens of level 0: the slot whose token is shown there */
 } clip_run;
@@ -134,20 +139,40 @@ static int create(clip_run *run, const video_frames *frames, const tvlm_image *i
                                         &run->clip));
 }
 
+/* Whether frames are read once more, when all is decided. */
+static bool reads_again(const video_options *options) {
+    return options->overlay != NULL || options->encode != NULL || options->roi != NULL;
+}
+
+static slot_time *slot_of(const clip_run *run, int32_t slot) {
+    return &run->slots[slot - run->forgotten];
+}
+
 static int note_frame(clip_run *run, const video_frame *frame) {
     const int32_t slot = (int32_t)(run->frames / run->info.temporal);
-    if (slot == run->slot_room) {
-        const int32_t room = run->slot_room > 0 ? 2 * run->slot_room : 256;
+    if (slot - run->forgotten == run->slot_room) {
+        const int32_t room = run->slot_room > 0 ? 2 * run->slot_room : 16;
         slot_time *const slots = realloc(run->slots, (size_t)room * sizeof *slots);
         if (slots == NULL) return tool_fail(run->tool, "no memory for %d slots", (int)room);
         run->slots = slots;
         run->slot_room = room;
     }
-    if (slot == run->slot_count)
-        run->slots[run->slot_count++] = (slot_time){frame->number, frame->path, frame->time, 0, {0.0f}};
-    ++run->slots[slot].frames;
+    if (slot == run->slot_count) {
+        *slot_of(run, run->slot_count++) = (slot_time){frame->number, frame->path, frame->time, 0, {0.0f}};
+        if (slot > run->forgotten)
+            run->longest = fmax(run->longest, frame->time - slot_of(run, slot - 1)->time);
+    }
+    ++slot_of(run, slot)->frames;
     ++run->frames;
     return TOOL_DONE;
+}
+
+/* Forgets slots that have their line, but for the last one, where nothing asks for them any more: a stream need not end. */
+static void forget_slots(clip_run *run) {
+    const int32_t first = run->printed - 1, kept = run->slot_count - first;
+    if (run->options->causal == 0 || reads_again(run->options) || first <= run->forgotten) return;
+    memmove(run->slots, slot_of(run, first), (size_t)kept * sizeof *run->slots);
+    run->forgotten = first;
 }
 
 /* ---- Lines ---- */
@@ -202,7 +227,7 @@ static void write_motion(json_writer *json, const float motion[6]) {
 }
 
 static int print_slot(const clip_run *run, int32_t slot, const tvlm_clip_token *tokens, int32_t count) {
-    const slot_time *const time = &run->slots[slot];
+    const slot_time *const time = slot_of(run, slot);
     json_writer json = {0};
     json_open_object(&json, NULL, true);
     json_integer(&json, "slot", slot);
@@ -232,11 +257,6 @@ static int32_t count_of(const tvlm_clip_token *tokens, int32_t count, int32_t fi
     return end - first;
 }
 
-/* Whether frames are read once more, when all is decided. */
-static bool reads_again(const video_options *options) {
-    return options->overlay != NULL || options->encode != NULL || options->roi != NULL;
-}
-
 /* Keeps the tokens for the second pass, if there is one. */
 static int keep_tokens(clip_run *run, const tvlm_clip_token *tokens, int32_t count) {
     if (!reads_again(run->options) || count == 0) return TOOL_DONE;
@@ -256,7 +276,7 @@ static int count_tokens(clip_run *run, const tvlm_clip_token *tokens, int32_t co
     video_report_slot *const report = realloc(run->report, slots * sizeof *report);
     if (report == NULL) return tool_fail(run->tool, "no memory for %d slots", (int)slots);
     video_report_slot *const slot = &report[run->printed];
-    *slot = (video_report_slot){.time = run->slots[run->printed].time, .seconds = run->seconds};
+    *slot = (video_report_slot){.time = slot_of(run, run->printed)->time};
     for (int32_t i = 0; i < count; ++i) {
         const float patches =
             tokens[i].width * (float)run->info.width / (float)(run->width * run->info.patch);
@@ -274,7 +294,7 @@ static int print_decided(clip_run *run) {
     if (run->printed == run->info.decided) return TOOL_DONE;
     TOOL_TRY(keep_tokens(run, tokens, count));
     /* A stream whose held tokens move along decides one slot at a time. */
-    memcpy(run->slots[run->info.decided - 1].motion, run->info.motion, sizeof run->info.motion);
+    memcpy(slot_of(run, run->info.decided - 1)->motion, run->info.motion, sizeof run->info.motion);
     for (; run->printed < run->info.decided; ++run->printed) {
         const int32_t own = count_of(tokens, count, first, run->printed);
         TOOL_TRY(cover(run, tokens + first, own));
@@ -282,6 +302,7 @@ static int print_decided(clip_run *run) {
         TOOL_TRY(print_slot(run, run->printed, tokens + first, own));
         first += own;
     }
+    forget_slots(run);
     return TOOL_DONE;
 }
 
@@ -320,12 +341,24 @@ static void warn_unexpected(const clip_run *run) {
                                                  : "the last ones may lack tokens");
 }
 
+/* Says once that slots take unequal times, where --hold was made a number of slots by their mean. */
+static void warn_uneven(clip_run *run) {
+    if (run->hold == 0 || run->uneven || run->longest <= UNEVEN * run->seconds) return;
+    run->uneven = true;
+    tvlm_log_message(
+        &run->tool->log, TVLM_LOG_WARNING,
+        "%s: a slot takes %.2f s, and %.2f s in the mean, by which --hold is %d slots: tokens may be "
+        "shown for longer; --fps makes all slots alike",
+        slot_of(run, run->slot_count - 1)->path, run->longest, run->seconds, (int)run->hold);
+}
+
 static int take(clip_run *run, const video_frames *frames, const video_frame *frame) {
     int code = run->clip == NULL ? create(run, frames, &frame->image) : TOOL_DONE;
     if (code == TOOL_DONE && run->frames == 0)
         code = tool_status(run->tool, tvlm_clip_get_info(run->clip, &run->info));
     if (code == TOOL_DONE) code = tool_status(run->tool, tvlm_clip_push(run->clip, &frame->image));
     if (code == TOOL_DONE) code = note_frame(run, frame);
+    if (code == TOOL_DONE) warn_uneven(run);
     return code == TOOL_DONE && run->options->causal > 0 ? print_decided(run) : code;
 }
 
@@ -361,6 +394,16 @@ typedef struct second_pass {
     int64_t frames; /* that were added */
 } second_pass;
 
+/* Begins videos of the size of the first frame, which a writer may refuse. */
+static int begin_outputs(video_frames *frames, second_pass *pass) {
+    video_frame frame;
+    if (pass->overlay.library == NULL && pass->encoded.library == NULL) return TOOL_DONE;
+    TOOL_TRY(video_frames_next(frames, &frame));
+    if (frame.end) return TOOL_DONE;
+    TOOL_TRY(video_overlay_begin(&pass->overlay, 2 * frame.image.width, frame.image.height));
+    return video_overlay_begin(&pass->encoded, frame.image.width, frame.image.height);
+}
+
 /* Opens all of it, before any work. The rate of the frames is known once they are open. */
 static int open_outputs(const clip_run *run, second_pass *pass) {
     const video_options *const options = run->options;
@@ -372,6 +415,8 @@ static int open_outputs(const clip_run *run, second_pass *pass) {
     if (code == TOOL_DONE)
         code = video_overlay_open_video(run->tool, options->encode, video_frames_rate(&frames),
                                         1000.0 * (double)options->bitrate.value, &pass->encoded);
+    frames.quiet = true;
+    if (code == TOOL_DONE) code = begin_outputs(&frames, pass);
     pass->regions.tool = run->tool;
     pass->regions.path = options->roi;
     video_frames_release(&frames);
@@ -431,7 +476,7 @@ static int add_frames(const clip_run *run, video_frames *frames, second_pass *pa
         TOOL_TRY(video_frames_next(frames, &frame));
         if (frame.end)
             return tool_fail(run->tool, "%s: has fewer frames when it is read again", run->paths[0]);
-        TOOL_TRY(add_frame(run, pass, &frame, &run->slots[slot], run->tokens + first, own));
+        TOOL_TRY(add_frame(run, pass, &frame, slot_of(run, slot), run->tokens + first, own));
         if (last) first += own;
     }
     return TOOL_DONE;
@@ -468,6 +513,14 @@ static int check_again(const clip_run *run) {
 
 /* ---- The run ---- */
 
+/* A slot takes until the next one begins. Of the last one it is the mean, as where the clock goes back. */
+static void find_seconds(const clip_run *run) {
+    for (int32_t i = 0; i < run->printed; ++i) {
+        const double seconds = i + 1 < run->printed ? run->report[i + 1].time - run->report[i].time : 0.0;
+        run->report[i].seconds = seconds > 0.0 ? seconds : run->seconds;
+    }
+}
+
 static int write_report(const clip_run *run) {
     const double all = (double)run->info.decided * run->info.tokens_of_slot;
     char title[200];
@@ -475,6 +528,7 @@ static int write_report(const clip_run *run) {
     snprintf(title, sizeof title, "%lld of %.0f tokens (%.1f %%); lost %.4f, by downsampling %.4f",
              (long long)run->info.tokens, all, 100.0 * (double)run->info.tokens / all, run->info.lost,
              run->info.lost_downsampled);
+    find_seconds(run);
     return video_report_write(run->tool, run->options->report, title, run->report, run->printed);
 }
 

@@ -47,18 +47,17 @@ static int add_picture(video_overlay *overlay, const tvlm_image *picture, int64_
                                                      picture->pixels, &overlay->tool->log));
 }
 
-static int open_writer(video_overlay *overlay, const tvlm_image *picture) {
+int video_overlay_begin(video_overlay *overlay, int32_t width, int32_t height) {
     const struct tvlm_video_writer_params params = {
         .rate = overlay->rate, .bit_rate = overlay->bit_rate, .log = &overlay->tool->log};
-    if (overlay->writer != NULL) return TOOL_DONE;
-    return tool_status(overlay->tool,
-                       overlay->library->writer_open(overlay->path, picture->width, picture->height, &params,
-                                                     &overlay->writer));
+    if (overlay->library == NULL || overlay->writer != NULL) return TOOL_DONE;
+    return tool_status(overlay->tool, overlay->library->writer_open(overlay->path, width, height, &params,
+                                                                    &overlay->writer));
 }
 
 int video_overlay_add_regions(video_overlay *overlay, const tvlm_image *picture, double time,
                               const tvlm_video_region *regions, int32_t count) {
-    TOOL_TRY(open_writer(overlay, picture));
+    TOOL_TRY(video_overlay_begin(overlay, picture->width, picture->height));
     TOOL_TRY(
         tool_status(overlay->tool, overlay->library->writer_set_regions(overlay->writer, regions, count)));
     return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, picture, time));
@@ -66,7 +65,7 @@ int video_overlay_add_regions(video_overlay *overlay, const tvlm_image *picture,
 
 int video_overlay_add(video_overlay *overlay, const tvlm_image *picture, int64_t number, double time) {
     if (overlay->library == NULL) return add_picture(overlay, picture, number);
-    TOOL_TRY(open_writer(overlay, picture));
+    TOOL_TRY(video_overlay_begin(overlay, picture->width, picture->height));
     return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, picture, time));
 }
 

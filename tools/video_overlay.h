@@ -15,7 +15,7 @@ typedef struct video_overlay {
     double rate;
     double bit_rate;              /* of a video; 0: an even quality */
     const video_library *library; /* NULL: the path is a folder */
-    tvlm_video_writer *writer;    /* NULL before the first frame */
+    tvlm_video_writer *writer;    /* NULL before it is begun */
 } video_overlay;
 
 /*
@@ -27,6 +27,9 @@ int video_overlay_open(struct tool *tool, const char *path, double rate, video_o
 /* The same for what must be a video, with so many bits a second. */
 int video_overlay_open_video(struct tool *tool, const char *path, double rate, double bit_rate,
                              video_overlay *overlay);
+
+/* Begins a video of so many pixels, which may refuse them. In a folder, and where the first frame began it, it does nothing. */
+int video_overlay_begin(video_overlay *overlay, int32_t width, int32_t height);
 
 /* Adds the next frame with regions of better or worse quality to a video. */
 int video_overlay_add_regions(video_overlay *overlay, const tvlm_image *picture, double time,

@@ -159,7 +159,9 @@ typedef struct tvlm_clip_info {
     /* How many tokens are spent, all of them final. */
     int64_t tokens;
     /* What is lost in the slots that are decided, as a share of what thumbnails of one patch lose; and what the best
-     * downsampling of as many tokens does. In a stream that is the best of each slot's own thumbnails. */
+     * downsampling of as many tokens does. A stream compares each slot with the mean of the slots up to it, as it does for
+     * a tolerance, and tells the mean of these ratios: where detail comes late, that can be above 1. Its downsampling is
+     * the best of each slot's own thumbnails. */
     double lost, lost_downsampled;
     /* The transform of the slot that was decided last, with `motion`: a, b, c, d, e, f, in pixels of the frames as
      * they were handed in. What the slot's last frame shows at (x, y) was at (a x + b y + c, d x + e y + f) in the

@@ -149,6 +149,10 @@ is "an overlay of a stream lacks frames" test "$(find "$work/later" -name 'frame
 runs 3 0 "${frames[@]}" --share .3 --causal --motion --overlay "$work/moved"
 lines 'all(len(o["motion"]) == 6 for o in d) and d[0]["motion"] == [1, 0, 0, 0, 1, 0]'
 is "an overlay of what moves along lacks frames" test "$(find "$work/moved" -name 'frame-*.png' | wc -l)" -eq 6
+for causal in "" --causal; do # frames 2 to 5 are left out, and the slot of frame 1 takes five times as long
+    runs 4 5 "${frames[@]:0:2}" "$work"/in/{small,small,small,small}.pgm "${frames[@]:2:2}" --share .3 --slot 1 --hold .08 $causal
+    has "$work/stderr" 'f2.pgm: a slot takes 0.20 s, and 0.04 s in the mean, by which --hold is 2 slots: tokens may be shown for longer; --fps makes'
+done
 refused 2 '--motion is for --causal' "${video[@]}" "${frames[@]}" --share .3 --motion
 refused 2 '--motion and --latency exclude' "${video[@]}" "${frames[@]}" --share .3 --causal --motion --latency 1
 if command -v python3 >/dev/null; then # a scene of blocks that moves by 4 and 2 pixels a slot
@@ -328,6 +332,10 @@ else
     runs 6 0 "$work/in/small.mp4" -k 9
     lines 'all(o["image"]["width"] == 960 for o in d)'
     refused 1 'no video format of that ending' "${video[@]}" "$work/in/o.mp4" --share .2 --encode "$work/in/o.txt"
+    # Before any work: no slot has its line.
+    printf 'P5 112 1 255 %0112d' 0 >"$work/in/flat.pgm"
+    refused 1 'flat.mp4: a video of 224 x 1; its sides are 2' "${video[@]}" "$work/in/flat.pgm" --share .2 --causal --overlay "$work/in/flat.mp4"
+    refused 1 'flat.mp4: a video of 112 x 1; its sides are 2' "${video[@]}" "$work/in/flat.pgm" --share .2 --causal --encode "$work/in/flat.mp4"
     runs 2 0 "$work/in/every.mkv" -k 1
     lines 'abs(d[1]["time"] - 0.4) < 2e-3'
     # By time: every second frame of o.mp4, and the first one of every.mkv four times, until the other one is shown.
