@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_clip.c: budgets of whole videos on all devices: what stands still is bought once, what moves is bought again, the
- * budget is kept, windows, and refusals.
+ * budget is kept, windows, and refusals. Streams are in test_clip_stream.c.
  */
 #include <math.h>
 #include <string.h>
 
-#include "support.h"
-#include "texturevlm/clip.h"
+#include "clip_helper.h"
 #include "texturevlm/select.h"
-
-enum { WIDTH = 96, HEIGHT = 64, PATCH = 16, TILES = 24, THING = 16 };
-
-/* A frame: a still texture, and a bright thing that moves by a patch every `step` frames, if that is not 0. */
-static void draw_frame(int frame, int step, uint8_t *pixels) {
-    uint64_t random = 4;
-    const int left = step > 0 ? frame / step * PATCH % WIDTH : WIDTH;
-    for (int i = 0; i < WIDTH * HEIGHT; ++i) {
-        const bool in_thing =
-            i % WIDTH >= left && i % WIDTH < left + THING && i / WIDTH >= 16 && i / WIDTH < 16 + THING;
-        const int shade = in_thing ? 255 * (i % WIDTH / 2 % 2) : (int)(test_random(&random) % 96);
-        if (in_thing) (void)test_random(&random);
-        memset(pixels + 3 * i, shade, 3);
-    }
-}
-
-static tvlm_clip *open_clip(tvlm_device *device, const struct tvlm_clip_params *params) {
-    tvlm_clip *clip = NULL;
-    if (tvlm_clip_create(device, WIDTH, HEIGHT, params, &clip) != TVLM_OK) fail_msg("%s", test_last_log());
-    return clip;
-}
 
 static void push_frames(tvlm_clip *clip, int frames, int step) {
     static uint8_t pixels[WIDTH * HEIGHT * 3];
@@ -50,34 +28,21 @@ static tvlm_clip *see(tvlm_device *device, const struct tvlm_clip_params *params
     return clip;
 }
 
-/* How many tokens of `a` are in `b`, too. */
-static int32_t common(const tvlm_clip *a, const tvlm_clip *b) {
-    int32_t count, other_count, found = 0;
-    const tvlm_clip_token *const tokens = tvlm_clip_tokens(a, &count), *const others =
-                                                                           tvlm_clip_tokens(b, &other_count);
-    for (int32_t i = 0; i < count; ++i)
-        for (int32_t j = 0; j < other_count; ++j)
-            if (memcmp(&tokens[i], &others[j], sizeof tokens[i]) == 0) {
-                ++found;
-                break;
-            }
-    return found;
-}
-
 /* ---- Devices ---- */
 
-static void check_target(const test_target *target, tvlm_device *reference) {
+static void check_target(const test_target *target, tvlm_device *other) {
     const struct tvlm_clip_params params = {.share = 0.15f, .format = target->format},
-                                  same = {.share = 0.15f};
+                                  plain = {.share = 0.15f};
     tvlm_clip_info info, expected_info;
     tvlm_clip *clip = see(target->device, &params, 14, 3, &info);
-    tvlm_clip *expected = see(reference, &same, 14, 3, &expected_info);
-    const double least =
-        target->format == TVLM_FORMAT_F32 ? 0.99 : 0.7; /* a half has fewer digits than these pixels */
+    tvlm_clip *expected = see(other, &plain, 14, 3, &expected_info);
+    int32_t count, expected_count;
+    const tvlm_clip_token *const tokens = tvlm_clip_tokens(clip, &count);
+    const tvlm_clip_token *const others = tvlm_clip_tokens(expected, &expected_count);
+    const int32_t same = common(tokens, count, others, expected_count);
     assert_true(llabs((long long)(info.tokens - expected_info.tokens)) <= 1);
-    if (common(clip, expected) < (int32_t)(least * (double)expected_info.tokens))
-        fail_msg("%d of %d tokens are the reference's", (int)common(clip, expected),
-                 (int)expected_info.tokens);
+    if (same < (int32_t)(least_common(target) * (double)expected_count))
+        fail_msg("%d of %d tokens are the reference's", (int)same, (int)expected_count);
     assert_true(fabs(info.lost - expected_info.lost) < 0.02);
     tvlm_clip_destroy(&clip);
     tvlm_clip_destroy(&expected);
@@ -89,19 +54,6 @@ static void test_devices(void **unused) {
 }
 
 /* ---- What is bought ---- */
-
-static tvlm_device *reference;
-
-static int open_reference(void **unused) {
-    (void)unused;
-    return tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &reference) != TVLM_OK;
-}
-
-static int close_reference(void **unused) {
-    (void)unused;
-    tvlm_device_destroy(&reference);
-    return 0;
-}
 
 /* The tokens of tiles that are bought in slots from `first` on. */
 static int32_t count_from(const tvlm_clip *clip, int32_t first) {
@@ -279,70 +231,7 @@ static void test_hold_beyond_budget(void **unused) {
         }
 }
 
-/* ---- Streams ---- */
-
-/* What a stream has told: sums over its slots. */
-typedef struct told {
-    int32_t tokens, slots, last; /* tokens, slots that were decided, and the slot of the last token */
-    int32_t most;                /* the most tokens of a slot */
-} told;
-
-static void add_told(const tvlm_clip *clip, told *t) {
-    int32_t count, own = 0;
-    tvlm_clip_info info;
-    const tvlm_clip_token *const tokens = tvlm_clip_tokens(clip, &count);
-    assert_int_equal(tvlm_clip_get_info(clip, &info), TVLM_OK);
-    for (int32_t i = 0; i < count; ++i) {
-        assert_true(tokens[i].slot >= t->slots && tokens[i].slot < info.decided && tokens[i].slot >= t->last);
-        assert_int_equal(tokens[i].until, 0);
-        own = tokens[i].slot > t->last ? 1 : own + 1;
-        t->last = tokens[i].slot;
-        t->most = own > t->most ? own : t->most;
-    }
-    t->tokens += count;
-    t->slots = info.decided;
-    assert_int_equal(info.tokens, t->tokens);
-}
-
-/* Follows a stream to its end, and checks after each frame how many slots are decided. */
-static told follow(tvlm_device *device, const struct tvlm_clip_params *params, int frames, int step,
-                   tvlm_clip_info *info) {
-    static uint8_t pixels[WIDTH * HEIGHT * 3];
-    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
-    tvlm_clip *clip = open_clip(device, params);
-    told t = {0};
-    for (int i = 0; i < frames; ++i) {
-        draw_frame(i, step, pixels);
-        assert_int_equal(tvlm_clip_push(clip, &image), TVLM_OK);
-        add_told(clip, &t);
-        const int32_t there = (i + 1) / 2 - params->latency;
-        assert_int_equal(t.slots, there > 0 ? there : 0);
-    }
-    assert_int_equal(tvlm_clip_end(clip), TVLM_OK);
-    add_told(clip, &t);
-    assert_int_equal(t.slots, (frames + 1) / 2);
-    assert_int_equal(tvlm_clip_end(clip), TVLM_OK);
-    add_told(clip, &t); /* nothing is told twice */
-    assert_int_equal(tvlm_clip_get_info(clip, info), TVLM_OK);
-    tvlm_clip_destroy(&clip);
-    return t;
-}
-
-/* No slot pays more than has been granted so far, and nearly all is spent in the end. */
-static void test_streams(void **unused) {
-    (void)unused;
-    for (int32_t latency = 0; latency < 5; latency += 2) {
-        tvlm_clip_info info;
-        const struct tvlm_clip_params params = {.share = 0.3f, .causal = true, .latency = latency};
-        const told t = follow(reference, &params, 61, 2, &info);
-        assert_true(t.tokens <= (int32_t)(0.3f * TILES * 31) && t.most <= 3 * TILES);
-        assert_true(info.lost < 0.1 && info.lost < info.lost_downsampled);
-        const struct tvlm_clip_params still = {.share = 0.3f, .causal = true, .latency = latency};
-        (void)follow(reference, &still, 60, 0, &info);
-        assert_true(info.tokens < 3 * TILES &&
-                    info.lost < 0.1); /* what is seen in full is not bought again */
-    }
-}
+/* ---- What moves, and cuts ---- */
 
 /* How many tokens were bought, after the first slot, within the row of patches in which a thing moves. */
 static int32_t bought_there(bool causal, float emphasis) {
@@ -407,37 +296,6 @@ static void test_cuts(void **unused) {
         assert_true(before > 0 && before < count);
         tvlm_clip_destroy(&clip);
     }
-}
-
-/* A tolerance is kept in each slot; a number of tokens is spread evenly; and what is held ends. */
-static void test_stream_parameters(void **unused) {
-    tvlm_clip_info info;
-    (void)unused;
-    const struct tvlm_clip_params tolerant = {.tolerance = 0.2f, .causal = true};
-    (void)follow(reference, &tolerant, 20, 2, &info);
-    assert_true(info.lost > 0.1 && info.lost <= 0.2 + 1e-6); /* no more is bought than it asks for */
-    assert_true(info.lost_downsampled > info.lost && info.lost_downsampled < 0.9);
-    const struct tvlm_clip_params counted = {.k = 160, .frames = 40, .causal = true};
-    const told t = follow(reference, &counted, 40, 2, &info);
-    assert_true(t.tokens <= 160 && info.lost < 0.1);
-    const struct tvlm_clip_params ending = {.share = 1.0f, .hold = 4, .causal = true};
-    (void)follow(reference, &ending, 60, 0, &info);
-    assert_true(info.tokens >= 7 && info.lost < 0.2);
-}
-
-/* A stream of another device decides the same. */
-static void check_stream(const test_target *target, tvlm_device *other) {
-    tvlm_clip_info info, expected;
-    const struct tvlm_clip_params params = {.share = 0.2f, .format = target->format, .causal = true};
-    const told got = follow(target->device, &params, 20, 3, &info),
-               want = follow(other, &params, 20, 3, &expected);
-    assert_true(abs(got.tokens - want.tokens) <= 3);
-    assert_true(fabs(info.lost - expected.lost) < 0.02);
-}
-
-static void test_stream_devices(void **unused) {
-    (void)unused;
-    if (test_for_each_target(check_stream) == 0) skip();
 }
 
 /* ---- Sizes ---- */
@@ -565,11 +423,8 @@ int main(void) {
         cmocka_unit_test(test_tolerances),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_streams),
         cmocka_unit_test(test_emphasis),
         cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_stream_parameters),
-        cmocka_unit_test(test_stream_devices),
     };
     return cmocka_run_group_tests(tests, open_reference, close_reference);
 }
