@@ -84,8 +84,6 @@ static void test_stream_spends(void **unused) {
             const struct tvlm_clip_params params = {.share = share, .causal = true, .latency = latency};
             const double granted = (double)share * TILES * 60;
             (void)follow(reference, &params, 120, 2, &info);
-            print_message("%g %d: %lld of %g\n", (double)share, (int)latency, (long long)info.tokens,
-                          granted);
             assert_true((double)info.tokens <= granted &&
                         (double)info.tokens >= granted - fmax(1.0, (double)share * TILES));
         }
