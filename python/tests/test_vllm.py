@@ -264,11 +264,18 @@ def test_videos_keep_what_is_not_held(processor, on_device):
     assert text[0] == text[1]
 
 
-def test_a_video_keeps_the_least_that_vllm_has_room_for(processor):
+def test_a_video_keeps_the_least_that_vllm_has_room_for(processor, monkeypatch):
+    from texturevlm.vllm import _processor
+    lines = []
+    monkeypatch.setattr(_processor.LOG, "warning", lambda line, *values: lines.append(line % values))
     flags, = keep_of(process(processor({"texturevlm": {"video_share": 0.001}}), CLIP, [], [clip_of(640, 64, 20)]), "video")
     assert flags.sum() == 10 * 20  # ten slots, whose longer side has 20 tokens, which is more than the 40 of a slot
     flags, = keep_of(process(processor({"texturevlm": {"video_share": 0.001}}), CLIP, [], [clip_of(256, 256, 4)]), "video")
     assert flags.sum() == 64
+    assert lines == [f"texturevlm: a video keeps {least} tokens, not 1: all of the first of its {slots} slots, and of each as many as its "
+                     "longer side has" for least, slots in ((200, 10), (64, 2))]
+    process(processor({"texturevlm": {"video_share": 0.9}}), CLIP, [], [clip_of(256, 256, 4)])
+    assert len(lines) == 2
 
 
 def test_the_held_tokens_are_those_of_a_search_by_hand():

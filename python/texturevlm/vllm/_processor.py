@@ -16,7 +16,8 @@ from .. import __version__
 from .._core import ArgumentError
 from ..hf._processors import VALUES, normalisation_of
 from . import check_version
-from ._prompt import NAME, flags_of, kept_of_video, kept_tokens, of_images, settings_of, share_of_videos, slots_of
+from ._prompt import (NAME, asked_of_video, flags_of, kept_of_video, kept_tokens, least_of_video, of_images, settings_of,
+                      share_of_videos, slots_of)
 
 check_version()
 from vllm.logger import init_logger  # noqa: E402
@@ -102,8 +103,17 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
             raise ArgumentError("embeddings of videos cannot be pruned: give the videos, or no video_share")
         if share is not None and "pixel_values_videos" in found:
             temporal = self.info.values(hf_kwargs)["temporal"]
+            for grid in found["video_grid_thw"]:
+                self._tell_least(grid, share)
             self._drop(found, "video", lambda pixels, grid: kept_of_video(pixels, grid, self._merge, temporal, share))
         return found
+
+    def _tell_least(self, grid: torch.Tensor, share: float) -> None:
+        """Says that a video keeps more tokens than asked for."""
+        least, asked = least_of_video(grid, self._merge), asked_of_video(grid, self._merge, share)
+        if asked < least:
+            LOG.warning("texturevlm: a video keeps %d tokens, not %d: all of the first of its %d slots, and of each as many as its longer "
+                        "side has", least, asked, int(grid[0]))
 
     def _drop(self, found: Any, modality: str, choose: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
         """Keeps of all pictures of a modality the tokens that are chosen, and notes which they are."""

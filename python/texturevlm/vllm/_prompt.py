@@ -69,12 +69,21 @@ def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: 
 def kept_of_video(pixels: torch.Tensor, grid: torch.Tensor, merge: int, temporal: int, share: float) -> torch.Tensor:
     """For one video a bool for each of its tokens, on the CPU: whether the token is kept.
 
-    Kept are at least all tokens of the first slot, and so many that the text after the video has no position beyond the prompt's
-    length: each slot takes as many positions as its longer side has tokens.
+    Kept are at least `least_of_video`.
     """
-    slots, (tall, wide) = int(grid[0]), (grid[1:] // merge).tolist()
-    count = shared(share, slots * tall * wide)
-    return held_tokens(pixels, grid, merge, temporal, max(count, tall * wide, slots * max(tall, wide)))
+    return held_tokens(pixels, grid, merge, temporal, max(asked_of_video(grid, merge, share), least_of_video(grid, merge)))
+
+
+def asked_of_video(grid: torch.Tensor, merge: int, share: float) -> int:
+    """How many tokens a share of a video's is."""
+    return shared(share, int(grid.prod()) // merge**2)
+
+
+def least_of_video(grid: torch.Tensor, merge: int) -> int:
+    """How many tokens a video keeps at least: all of the first slot, and so many that the text after the video has no position beyond the
+    prompt's length. Each slot takes as many positions as its longer side has tokens."""
+    tall, wide = (int(side) // merge for side in grid[1:])
+    return max(tall * wide, int(grid[0]) * max(tall, wide))
 
 
 def full_prompt(tokens: list[int], features: Sequence[Any], image_token: int, video_tokens: tuple[int, int] | None = None,
