@@ -2,7 +2,6 @@
 /*
  * plan.c: a plan, from an image to the pictures that libmtmd is given.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <string.h>
 #include <time.h>

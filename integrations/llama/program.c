@@ -4,7 +4,6 @@
  * Its options are those of llama-mtmd-cli, as far as it has them. Exit: 0; 1 something failed; 2 wrong usage;
  * 130 interrupted.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "program.h"
 
 #include <stdio.h>
@@ -36,12 +35,12 @@ static void clear(program *p) {
 /* Takes a line of a chat. Returns false at its end. */
 static bool take_line(program *p, const char *line) {
     if (strcmp(line, "/quit") == 0) return false;
-    if (strcmp(line, "/clear") == 0)
-        clear(p);
-    else if (strncmp(line, "/image ", 7) == 0)
+    if (strncmp(line, "/image ", 7) == 0) {
         program_look(p, line + 7);
-    else if (line[0] != '\0' && program_ask(p, line) != 0)
-        clear(p); /* what is in the context may not be what was said */
+        return true;
+    }
+    /* After a failure, what is in the context may not be what was said. */
+    if (line[0] != '\0' && (strcmp(line, "/clear") == 0 || program_ask(p, line) != 0)) clear(p);
     return true;
 }
 

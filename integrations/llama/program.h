@@ -82,6 +82,8 @@ void program_forget_images(program *p);
 int program_ask(program *p, const char *text);
 int program_overlay(const tvlm_mtmd_plan *plan, bool square, const char *path);
 
+/* A copy of a text, to be freed; NULL: no memory. */
+char *program_copy(const char *text);
 /* Adds a message, whose text is copied. */
 int program_say(program_chat *chat, const char *role, const char *text);
 /* The words of the last message, with all that the template puts around it. Returns NULL after a line on

@@ -44,9 +44,7 @@ static int take(program *p, const char *path, tvlm_mtmd_plan *plan) {
 /* Keeps an image until there is a question. */
 static int keep_image(program *p, const char *path) {
     if (p->image != NULL) return program_fail("%s: two looks are for one image of a message", path);
-    p->path = malloc(strlen(path) + 1);
-    if (p->path == NULL) return program_fail("%s: no memory for its name", path);
-    strcpy(p->path, path);
+    if ((p->path = program_copy(path)) == NULL) return program_fail("%s: no memory for its name", path);
     if (tvlm_image_load(path, tvlm_log_stderr(), &p->image) == TVLM_OK) return 0;
     program_forget_images(p);
     return 1;
@@ -78,10 +76,11 @@ static char *with_markers(const program *p, const char *text) {
     const size_t length = strlen(marker);
     const size_t images = p->image != NULL ? 1 : (size_t)p->plan_count;
     const size_t count = strstr(text, marker) == NULL ? images : 0;
-    char *made = malloc(count * length + strlen(text) + 1);
+    const size_t bytes = strlen(text) + 1;
+    char *made = malloc(count * length + bytes);
     if (made == NULL) return NULL;
     for (size_t i = 0; i < count; ++i) memcpy(made + i * length, marker, length);
-    strcpy(made + count * length, text);
+    memcpy(made + count * length, text, bytes);
     return made;
 }
 

@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy_of(const char *text) {
-    char *copy = malloc(strlen(text) + 1);
-    return copy != NULL ? strcpy(copy, text) : NULL;
+char *program_copy(const char *text) {
+    const size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+    return copy != NULL ? memcpy(copy, text, bytes) : NULL;
 }
 
 int program_say(program_chat *chat, const char *role, const char *text) {
     struct llama_chat_message *more = realloc(chat->messages, (chat->count + 1) * sizeof *more);
     if (more != NULL) chat->messages = more;
-    char *copy = more != NULL ? copy_of(text) : NULL;
+    char *copy = more != NULL ? program_copy(text) : NULL;
     if (copy == NULL) return program_fail("no memory for a message");
     more[chat->count++] = (struct llama_chat_message){role, copy};
     return 0;

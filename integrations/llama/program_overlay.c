@@ -39,14 +39,15 @@ static void draw(const struct tvlm_mtmd_picture *picture, bool square, int32_t l
 int program_overlay(const tvlm_mtmd_plan *plan, bool square, const char *path) {
     struct tvlm_mtmd_plan_info info;
     struct tvlm_mtmd_picture picture;
-    int32_t width = -GAP, height = 0, left = 0;
+    int32_t width = 0, height = 0, left = 0;
     if (tvlm_mtmd_plan_get_info(plan, &info) != TVLM_OK) return 1;
     for (int32_t i = 0; i < info.pictures && tvlm_mtmd_plan_picture(plan, i, &picture) == TVLM_OK; ++i) {
         const int32_t high = (int32_t)mtmd_bitmap_get_ny(picture.bitmap);
-        width += (int32_t)mtmd_bitmap_get_nx(picture.bitmap) + GAP;
+        width += (int32_t)mtmd_bitmap_get_nx(picture.bitmap) + (i > 0 ? GAP : 0);
         height = high > height ? high : height;
     }
     const size_t bytes = (size_t)width * (size_t)height * 3;
+    if (bytes == 0) return program_fail("%s: there is no picture to draw", path);
     uint8_t *pixels = malloc(bytes);
     if (pixels == NULL) return program_fail("%s: no memory for the picture", path);
     memset(pixels, 255, bytes);

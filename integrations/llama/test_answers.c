@@ -85,7 +85,7 @@ static void ask(opened *o, const planned *last, const struct tvlm_mtmd_params *p
 
 int main(int argc, char **argv) {
     if (argc != 4 || tvlm_mtmd_way_find(argv[3]) < 0) return usage();
-    const struct tvlm_mtmd_params params = {.budget = atoi(argv[2]),
+    const struct tvlm_mtmd_params params = {.budget = test_number(argv[2]),
                                             .way = (tvlm_mtmd_way)tvlm_mtmd_way_find(argv[3])};
     char line[LINE_SIZE];
     planned last = {.path = ""};

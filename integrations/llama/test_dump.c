@@ -69,10 +69,10 @@ int main(int argc, char **argv) {
     struct tvlm_mtmd_used used;
     test_open(&o, argv[1], TEST_CONTEXT);
     if (tvlm_image_load(argv[2], tvlm_log_stderr(), &image) != TVLM_OK) return 1;
-    tvlm_mtmd_plan *plan =
-        test_run(&o, image,
-                 tvlm_mtmd_params(.budget = atoi(argv[3]), .way = (tvlm_mtmd_way)tvlm_mtmd_way_find(argv[4])),
-                 NULL, &used);
+    tvlm_mtmd_plan *plan = test_run(
+        &o, image,
+        tvlm_mtmd_params(.budget = test_number(argv[3]), .way = (tvlm_mtmd_way)tvlm_mtmd_way_find(argv[4])),
+        NULL, &used);
     write_pictures(plan, argv[5]);
     printf("encoded %d\n", used.encoded);
     write_answer(&o, used.n_past);

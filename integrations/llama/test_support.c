@@ -238,6 +238,13 @@ void test_check_plan(opened *o, const tvlm_mtmd_plan *plan, const struct tvlm_mt
     assert_int_equal(test_cells(o), used->cells);
 }
 
+int32_t test_number(const char *text) {
+    char *end;
+    const long number = strtol(text, &end, 10);
+    assert_true(end != text && *end == '\0' && number > 0 && number <= 1 << 20);
+    return (int32_t)number;
+}
+
 bool test_after(void *user) {
     return --*(int *)user < 0;
 }

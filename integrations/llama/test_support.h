@@ -84,4 +84,7 @@ void test_check_plan(opened *o, const tvlm_mtmd_plan *plan, const struct tvlm_mt
 /* A `cancel` that says yes after as many calls as the int at `user`. */
 bool test_after(void *user);
 
+/* The whole number that an argument of a program is, above 0. */
+int32_t test_number(const char *text);
+
 #endif
