@@ -93,6 +93,8 @@ refuse 1 -m "$photo" --mmproj "$one/mmproj.gguf" "${ask[@]}"
 refuse 1 -m "$one/model.gguf" --mmproj "$folder/none.gguf" "${ask[@]}"
 refuse 1 -m "$one/model.gguf" --mmproj "$one/model.gguf" "${ask[@]}"
 refuse 1 -m "$one/model.gguf" --mmproj "$models/qwen3-vl/mmproj.gguf" "${ask[@]}" # it does not fit
+refuse 1 -m "$one/model.gguf" --mmproj "$models/gemma3/mmproj.gguf" "${ask[@]}" # its rows do, and its pictures do not
+[ "$(grep -c '' "$folder/said")" -eq 1 ] && grep -q 'does not fit' "$folder/said" || fail "an encoder of another kind: $(cat "$folder/said")"
 refuse 1 "${files[@]}" "${ask[@]}" --chat-template none
 refuse 1 -m "$models/smolvlm/model.gguf" --mmproj "$models/smolvlm/mmproj.gguf" "${ask[@]}" # it cuts images into slices
 grep -q slices "$folder/said" || fail "a model of slices: $(cat "$folder/said")"

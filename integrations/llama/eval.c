@@ -310,6 +310,11 @@ tvlm_status tvlm_mtmd_check_eval(const tvlm_mtmd *chooser, const struct llama_co
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "position %d, sequence %d and batches of %d (the context's are %d)", params->n_past,
                          params->seq_id, params->n_batch, most);
+    /* llama.cpp would refuse the tokens, and what is there from this position on would be removed with them. */
+    const llama_pos last = llama_memory_seq_pos_max(llama_get_memory(context), params->seq_id);
+    if (params->n_past <= last)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "position %d: sequence %d has tokens up to position %d",
+                         params->n_past, params->seq_id, last);
     return TVLM_OK;
 }
 

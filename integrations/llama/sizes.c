@@ -82,7 +82,9 @@ static tvlm_status ask(const tvlm_mtmd *chooser, int32_t width, int32_t height, 
             "the model makes no single picture with rows and columns of an image of %d x %d pixels; those that cut "
             "images into slices are not supported",
             width, height);
-    return status;
+    if (status != TVLM_OK)
+        return tvlm_fail(&chooser->log, status, "no memory to ask for the size of a picture");
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_mtmd_size(const tvlm_mtmd *chooser, int32_t width, int32_t height, int32_t *columns,
@@ -184,6 +186,12 @@ static tvlm_status learn(tvlm_mtmd *chooser, const struct tvlm_mtmd_options *opt
     chooser->info.non_causal = mtmd_decode_use_non_causal(chooser->mtmd, NULL);
     TVLM_TRY(ask(chooser, HUGE_SIDE, HUGE_SIDE, &columns, &rows, &chooser->info.around));
     TVLM_TRY(tvlm_mtmd_size(chooser, 1, 1, &other, &other_rows));
+    if (columns == other && rows == other_rows && chooser->info.mrope)
+        return tvlm_fail(
+            &chooser->log, TVLM_ERROR_UNSUPPORTED,
+            "the encoder does not fit the model, or is left one size: positions are in two dimensions, but all pictures have "
+            "%d tokens",
+            columns * rows);
     if (columns == other && rows == other_rows)
         return find_square(chooser, columns * rows, options != NULL ? options->mmproj : NULL);
     if (!chooser->info.mrope)

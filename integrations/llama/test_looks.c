@@ -188,12 +188,14 @@ static void refuse_looks(opened *o, tvlm_mtmd_watch *watch, const tvlm_image *im
                          const struct tvlm_mtmd_look_params *params, tvlm_status expected) {
     tvlm_mtmd_plan *plan = NULL;
     struct tvlm_mtmd_used used;
-    /* What was said before stays, also where it lies behind n_past: nothing was decoded. */
+    struct tvlm_mtmd_look_params behind = *params;
+    /* What was said before stays, also where it does not lie before n_past: nothing was decoded. */
     const bool early = expected == TVLM_ERROR_ARGUMENT;
     llama_memory_clear(llama_get_memory(o->context), true);
     if (early) test_decode(o, 1, 0), test_decode(o, 1, 1);
+    if (early && behind.eval.n_past == 0) behind.eval.n_past = 2;
     o->lines = 0;
-    assert_int_equal(look_twice(o, watch, image, params, &plan, &used), expected);
+    assert_int_equal(look_twice(o, watch, image, &behind, &plan, &used), expected);
     assert_null(plan);
     assert_int_equal(o->lines, 1);
     assert_int_equal(llama_memory_seq_pos_max(llama_get_memory(o->context), 0), early ? 1 : -1);
@@ -226,6 +228,9 @@ static void test_looks_bad(void **state) {
         refuse_looks(&o, o.watch, &image, &bad, TVLM_ERROR_ARGUMENT);
         bad = good;
         bad.eval.seq_id = 7;
+        refuse_looks(&o, o.watch, &image, &bad, TVLM_ERROR_ARGUMENT);
+        bad = good;
+        bad.eval.n_past = 1; /* where there is a token */
         refuse_looks(&o, o.watch, &image, &bad, TVLM_ERROR_ARGUMENT);
         bad = good;
         bad.reserved[0] = 1;

@@ -406,6 +406,73 @@ static void test_mismatch(void **state) {
     }
 }
 
+/* A position where the sequence has tokens already is refused, and they stay. */
+static void test_behind(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(300, 200, 15, false, &pixels);
+        struct tvlm_mtmd_used used;
+        tvlm_mtmd_plan *plan = test_run(&o, &image, tvlm_mtmd_params(.budget = 30), NULL, &used);
+        const llama_pos positions[] = {0, used.n_past - 1};
+        const int32_t cells = test_cells(&o);
+        mtmd_input_chunks *chunks = NULL;
+        assert_int_equal(tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, &plan, 1, &chunks), TVLM_OK);
+        for (int i = 0; i < 2; ++i) {
+            o.lines = 0;
+            assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1,
+                                                   tvlm_mtmd_eval_params(.n_past = positions[i]), &used),
+                             TVLM_ERROR_ARGUMENT);
+            assert_int_equal(o.lines, 1);
+            assert_int_equal(test_cells(&o), cells);
+        }
+        assert_int_equal(tvlm_mtmd_eval_chunks(o.chooser, o.context, chunks, &plan, 1,
+                                               tvlm_mtmd_eval_params(.n_past = used.n_past), &used),
+                         TVLM_OK);
+        assert_int_equal(test_cells(&o), 2 * cells);
+        mtmd_input_chunks_free(chunks);
+        tvlm_mtmd_plan_destroy(&plan);
+        free(pixels);
+    }
+}
+
+/* libmtmd's own answer, or that there is no memory. The library asks this program first. */
+static bool no_memory;
+__attribute__((visibility("default"))) mtmd_input_chunks *mtmd_input_chunks_init(void) {
+    mtmd_input_chunks *(*theirs)(void) = NULL;
+    *(void **)&theirs = dlsym(RTLD_NEXT, "mtmd_input_chunks_init");
+    return no_memory ? NULL : theirs();
+}
+
+/* No memory for chunks is told in one line. */
+static void test_no_memory(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        uint8_t *pixels;
+        const tvlm_image image = test_image(300, 200, 16, false, &pixels);
+        tvlm_mtmd_plan *plan = NULL;
+        mtmd_input_chunks *chunks = NULL;
+        if (test_has_sizes(&o)) { /* else libmtmd is not asked */
+            no_memory = true;
+            refuse(&o, &image, tvlm_mtmd_params(.budget = 30), TVLM_ERROR_MEMORY);
+            no_memory = false;
+        }
+        assert_int_equal(tvlm_mtmd_prepare(o.chooser, &image, tvlm_mtmd_params(.budget = 30), &plan),
+                         TVLM_OK);
+        o.lines = 0;
+        no_memory = true;
+        const tvlm_status status = tvlm_mtmd_tokenize(o.chooser, test_prompt(1), true, &plan, 1, &chunks);
+        no_memory = false;
+        assert_int_equal(status, TVLM_ERROR_MEMORY);
+        assert_null(chunks);
+        assert_int_equal(o.lines, 1);
+        tvlm_mtmd_plan_destroy(&plan);
+        free(pixels);
+    }
+}
+
 /* How many tokens of the first picture lie in the right half of the image, less those in the left half. */
 static int32_t leans_right(opened *o, const tvlm_image *image, const struct tvlm_query *query) {
     tvlm_mtmd_plan *plan = NULL;
@@ -489,7 +556,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_pictures), cmocka_unit_test(test_batches), cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_room),     cmocka_unit_test(test_bad),     cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_mismatch), cmocka_unit_test(test_threads), cmocka_unit_test(test_question),
-        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_sound),    cmocka_unit_test(test_behind),  cmocka_unit_test(test_no_memory),
     };
     if (argc < 2) {
         fprintf(stderr, "usage: test_mtmd FOLDER...\n");

@@ -207,7 +207,7 @@ TVLM_API tvlm_status tvlm_mtmd_tokenize(tvlm_mtmd *chooser, const char *prompt, 
 
 /* How chunks are decoded. */
 struct tvlm_mtmd_eval_params {
-    llama_pos n_past; /* the position of the first token */
+    llama_pos n_past; /* the position of the first token: behind all that the sequence has */
     llama_seq_id seq_id;
     /* The most tokens of a batch; 0 means llama_n_batch. A picture of a model with `non_causal` is one batch. */
     int32_t n_batch;
@@ -241,9 +241,9 @@ struct tvlm_mtmd_used {
  *
  * If it fails, *used is untouched, and what it had decoded is removed from the sequence again: the KV cache
  * is as before. Errors:
- *   - ARGUMENT: chunks of sound; pictures that are not those of the plans; a picture of a model with
- *     `non_causal` that is more than n_ubatch tokens; more tokens than the context has cells. The last is
- *     found before anything is encoded;
+ *   - ARGUMENT: a position that is not behind all tokens of the sequence; chunks of sound; pictures that are
+ *     not those of the plans; a picture of a model with `non_causal` that is more than n_ubatch tokens; more
+ *     tokens than the context has cells. Nothing is encoded before;
  *   - MEMORY: llama.cpp found no room in the KV cache, where other sequences are;
  *   - CANCELLED; DEVICE: the encoder or the decoder failed.
  */
@@ -297,8 +297,8 @@ struct tvlm_mtmd_look_params {
  *      question. Nothing before the end of the small picture is computed twice.
  *
  * Where the small picture would show, by its area, things of 28 pixels (or of a token's side, if that is more)
- * with fewer than 8, or the budget has room for all tokens, it is one look in auto's way: `plan` says which. The encoder sees all of the full picture, but with
- * before-encoder.patch only the kept tokens.
+ * with fewer than 8, or the budget has room for all tokens, it is one look in auto's way: `plan` says which. The
+ * encoder sees all of the full picture, but with before-encoder.patch only the kept tokens.
  *
  * *plan and *used are set on success only; if it fails, the KV cache is as before. Errors: those of
  * tvlm_mtmd_prepare, tvlm_mtmd_tokenize and tvlm_mtmd_eval_chunks; ARGUMENT also where neither a budget nor a
