@@ -53,6 +53,20 @@ printf '/image %s\nwhat?\nand?\n/clear\n/image %s\nwhat?\n/quit\n' "$photo" "$ph
 [ "$(sed -n 1p "$folder/ours")" = "$(tail -n 1 "$folder/ours")" ] || fail "chat: /clear leaves something"
 [ "$(sed -n 1p "$folder/ours")" != "$(sed -n 2p "$folder/ours")" ] || fail "chat: the second answer is the first"
 
+# A question that cannot be asked changes nothing of what was said; half an answer does, and is told.
+printf 'what?\nand?\n' | "$program" "${files[@]}" -n 6 >"$folder/theirs" 2>"$folder/said" || fail "chat: $(cat "$folder/said")"
+printf 'what?\n<__media__>?\nand?\n' | "$program" "${files[@]}" -n 6 >"$folder/ours" 2>"$folder/said" || fail "chat: $(cat "$folder/said")"
+cmp -s "$folder/ours" "$folder/theirs" || fail "chat: a question that could not be asked changed the next answer"
+printf 'what?\nand?\n' | "$program" "${files[@]}" -n 400 -c 256 >"$folder/ours" 2>"$folder/said" || fail "chat: $(cat "$folder/said")"
+[ "$(grep -c 'cache is full' "$folder/said")" -eq 2 ] && [ "$(grep -c 'is forgotten' "$folder/said")" -eq 2 ] ||
+    fail "chat: half an answer: $(cat "$folder/said")"
+
+# ---- What cannot be written ----
+"$program" --help >/dev/full 2>"$folder/said" && fail "help that cannot be written"
+[ "$(wc -l <"$folder/said")" -eq 1 ] || fail "help that cannot be written: $(cat "$folder/said")"
+printf 'what?\nand?\n' | "$program" "${files[@]}" -n 6 >/dev/full 2>"$folder/said" && fail "a chat that cannot be written"
+[ "$(grep -c 'cannot be written' "$folder/said")" -eq 1 ] || fail "a chat that cannot be written: $(cat "$folder/said")"
+
 # ---- Bad input ----
 # refuse STATUS WORDS...: exits with that status and one line, before any answer.
 refuse() {
@@ -74,6 +88,9 @@ refuse 2 "${files[@]}" "${ask[@]}" --way full
 refuse 2 "${files[@]}" "${ask[@]}" --way looks
 refuse 2 "${files[@]}" "${ask[@]}" --share 1.5
 refuse 2 "${files[@]}" "${ask[@]}" --nothing 1
+for option in -m --mmproj --image -p -n --budget --share --way --overlay --device --temp; do
+    refuse 2 "${files[@]}" "${ask[@]}" $option # without its value
+done
 refuse 2 "${files[@]}" "${ask[@]}" --looks 2
 refuse 2 "${files[@]}" "${ask[@]}" --looks 3 --budget 60
 refuse 2 "${files[@]}" "${ask[@]}" --looks 2 --budget 60 --way pruned

@@ -29,19 +29,27 @@ static void clear(program *p) {
     llama_memory_clear(llama_get_memory(p->context), true);
     p->n_past = 0;
     p->last = LLAMA_TOKEN_NULL;
+    p->broken = false;
     program_forget_images(p);
 }
 
-/* Takes a line of a chat. Returns false at its end. */
+/* Asks a question of a chat. After half an answer, what is in the context is not what was said. */
+static void ask_next(program *p, const char *question) {
+    if (program_ask(p, question) == 0 || !p->broken) return;
+    clear(p);
+    program_tell("the answer ended early: what was said is forgotten");
+}
+
+/* Takes a line of a chat. Returns false at its end, and where answers cannot be written. */
 static bool take_line(program *p, const char *line) {
     if (strcmp(line, "/quit") == 0) return false;
-    if (strncmp(line, "/image ", 7) == 0) {
+    if (strcmp(line, "/clear") == 0)
+        clear(p);
+    else if (strncmp(line, "/image ", 7) == 0)
         program_look(p, line + 7);
-        return true;
-    }
-    /* After a failure, what is in the context may not be what was said. */
-    if (line[0] != '\0' && (strcmp(line, "/clear") == 0 || program_ask(p, line) != 0)) clear(p);
-    return true;
+    else if (line[0] != '\0')
+        ask_next(p, line);
+    return !ferror(stdout);
 }
 
 static int chat(program *p) {
@@ -57,7 +65,7 @@ static int chat(program *p) {
         more = take_line(p, line);
     }
     free(line);
-    return 0;
+    return ferror(stdout) != 0;
 }
 
 int main(int argc, char **argv) {
@@ -66,7 +74,7 @@ int main(int argc, char **argv) {
     if (wrong != 0) return wrong;
     if (p.options.help) {
         program_help();
-        return 0;
+        return fflush(stdout) != 0 ? program_fail("the help cannot be written") : 0;
     }
     sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt}, NULL);
     int failed = program_open(&p);

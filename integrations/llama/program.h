@@ -55,6 +55,7 @@ typedef struct program {
     program_chat chat;
     llama_pos n_past;
     llama_token last; /* ended the last answer, and is not in the context yet; LLAMA_TOKEN_NULL: none is */
+    bool broken;      /* an answer failed on its way: the context has a part of it, and the chat has not */
     /* The images of the next message. */
     tvlm_mtmd_plan *plans[PROGRAM_IMAGES];
     int plan_count;
@@ -78,7 +79,8 @@ void program_close(program *p);
 int program_look(program *p, const char *path);
 /* Drops the images of the next message. */
 void program_forget_images(program *p);
-/* Asks, and prints the answer. */
+/* Asks, and prints the answer. If it fails and `broken` is not set, nothing was asked: the chat goes on where it
+ * was, without the images. */
 int program_ask(program *p, const char *text);
 int program_overlay(const tvlm_mtmd_plan *plan, bool square, const char *path);
 
@@ -89,6 +91,8 @@ int program_say(program_chat *chat, const char *role, const char *text);
 /* The words of the last message, with all that the template puts around it. Returns NULL after a line on
  * stderr. */
 char *program_words(const program *p);
+/* Takes the last message back. */
+void program_unsay(program_chat *chat);
 void program_forget(program_chat *chat);
 
 #endif

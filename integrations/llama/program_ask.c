@@ -190,21 +190,32 @@ static int draw(const program *p) {
     return program_overlay(p->plans[0], info.columns > 0, p->options.overlay);
 }
 
-int program_ask(program *p, const char *words) {
-    text said = {0};
-    char *question = with_markers(p, words), *prompt = NULL;
-    int failed =
-        question == NULL ? program_fail("no memory for a message") : program_say(&p->chat, "user", question);
-    if (!failed) failed = (prompt = program_words(p)) == NULL;
+/* Prefills with the last message and its images, and draws them. */
+static int show(program *p) {
+    char *prompt = program_words(p);
     const bool twice = p->image != NULL; /* then there is no plan before the question was asked */
+    int failed = prompt == NULL;
     if (!failed && !twice) failed = draw(p);
     if (!failed) failed = prefill(p, prompt);
     if (!failed && twice) failed = draw(p);
-    program_forget_images(p);
-    if (!failed) failed = answer(p, &said);
-    if (!failed) failed = program_say(&p->chat, "assistant", said.data);
-    free(said.data);
     free(prompt);
+    return failed;
+}
+
+int program_ask(program *p, const char *words) {
+    text said = {0};
+    char *question = with_markers(p, words);
+    int failed =
+        question == NULL ? program_fail("no memory for a message") : program_say(&p->chat, "user", question);
     free(question);
+    if (!failed && show(p) != 0) {
+        program_unsay(&p->chat);
+        failed = 1;
+    }
+    program_forget_images(p);
+    if (failed) return 1;
+    failed = answer(p, &said) != 0 || program_say(&p->chat, "assistant", said.data) != 0;
+    p->broken = failed;
+    free(said.data);
     return failed;
 }

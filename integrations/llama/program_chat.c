@@ -19,8 +19,12 @@ int program_say(program_chat *chat, const char *role, const char *text) {
     return 0;
 }
 
+void program_unsay(program_chat *chat) {
+    free((void *)(uintptr_t)chat->messages[--chat->count].content);
+}
+
 void program_forget(program_chat *chat) {
-    for (size_t i = 0; i < chat->count; ++i) free((void *)(uintptr_t)chat->messages[i].content);
+    while (chat->count > 0) program_unsay(chat);
     free(chat->messages);
     *chat = (program_chat){0};
 }

@@ -151,12 +151,14 @@ int program_read(int argc, char **argv, program_options *options) {
             *(option[2] == 'r' ? &options->report : &options->help) = true;
             continue;
         }
-        const char *value = i + 1 < argc ? argv[++i] : "";
+        const bool last = i + 1 == argc;
+        const char *value = last ? "" : argv[++i];
         int answer = read_text(option, value, options);
         if (answer < 0) answer = read_integer(option, value, options);
         if (answer < 0) answer = read_number(option, value, options);
         if (answer < 0) return program_fail("there is no option %s; --help lists them", option) + 1;
         if (answer > 0) return answer;
+        if (last) return program_fail("%s is without its value; --help says more", option) + 1;
     }
     return options->help ? 0 : check(options);
 }
