@@ -240,6 +240,14 @@ def test_a_body_that_becomes_large_takes_little_memory():
     assert len(inflated(gzip.compress(b" " * 1000), "gzip", 1000)) == 1000
 
 
+def test_a_body_of_too_many_members_is_refused():
+    from texturevlm.proxy._messages import MEMBERS, inflated
+    empty = gzip.compress(b"", mtime=0)
+    assert inflated(empty * (MEMBERS - 1) + gzip.compress(b"x"), "gzip", 1000) == b"x"
+    with pytest.raises(tv.ArgumentError, match="more than 100 members"):  # of 64 MiB of them the work is copying for hours
+        inflated(empty * 1000, "gzip", 1000)
+
+
 @pytest.mark.parametrize("name, body, status", [("br", b"x", 415), ("gzip, gzip", b"x", 415), ("gzip", b"no gzip", 400), ("gzip", gzip.compress(b"{}" * 99)[:30], 400)])
 def test_bodies_that_cannot_be_unpacked(proxy, server, name, body, status):
     found = proxy.chat(body, **{"Content-Encoding": name})

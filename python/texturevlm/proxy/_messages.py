@@ -18,6 +18,8 @@ from .._core import ArgumentError
 
 PICTURES = 256
 """The most pictures of a request."""
+MEMBERS = 100
+"""The most members of a gzip: each takes the time of copying what is behind it."""
 
 
 class EncodingError(ArgumentError):
@@ -57,9 +59,12 @@ def inflated(body: bytes, encoding: str, most: int) -> bytes | None:
         return body
     if name not in ("gzip", "x-gzip", "deflate"):
         raise EncodingError(f"the body's encoding is {short(name)}: taken are gzip and deflate")
-    found, rest = bytearray(), body
+    found, rest, members = bytearray(), body, 0
     try:
         while rest:  # a gzip may have several members
+            members += 1
+            if members > MEMBERS:
+                raise ArgumentError(f"the body cannot be read: its {name} has more than {MEMBERS} members")
             member = zlib.decompressobj(47 if name != "deflate" or rest[:1] == b"\x78" else -15)
             found += member.decompress(rest, most + 1 - len(found))
             if len(found) > most:
