@@ -230,12 +230,12 @@ static double spread_of(const clip_plane *before, const points *found, const cli
     double x, y, off;
     for (int32_t i = 0; i < found->count; ++i)
         if (misfit(before, map, &found->all[i], &x, &y, &off)) {
-            const int32_t at = (int32_t)(fabs(off) * BINS);
+            const int32_t at = (int32_t)(fabs(off) * (double)BINS);
             ++bins[at < BINS ? at : BINS - 1];
             ++inside;
         }
     while (bin < BINS && 2 * below < inside) below += bins[bin++];
-    return fmax((double)bin / BINS, LEAST_SPREAD);
+    return fmax((double)bin / (double)BINS, LEAST_SPREAD);
 }
 
 /* Adds a point. `u` and `v` are its place from the middle, in halves of the longer side, so that all six numbers have one size. */
@@ -358,7 +358,7 @@ static clip_map search(const clip_plane *before, const points *found) {
 static double furthest(const clip_plane *plane, const clip_map *a, const clip_map *b) {
     double most = 0.0, ax, ay, bx, by;
     for (int i = 0; i < 4; ++i) {
-        const double x = i % 2 * plane->width, y = i / 2 * plane->height;
+        const double x = i % 2 == 0 ? 0.0 : plane->width, y = i < 2 ? 0.0 : plane->height;
         tvlm_clip_map_apply(a, x, y, &ax, &ay);
         tvlm_clip_map_apply(b, x, y, &bx, &by);
         most = fmax(most, fmax(fabs(ax - bx), fabs(ay - by)));
