@@ -88,6 +88,9 @@ refuse 2 "${files[@]}" "${ask[@]}" --way full
 refuse 2 "${files[@]}" "${ask[@]}" --way looks
 refuse 2 "${files[@]}" "${ask[@]}" --share 1.5
 refuse 2 "${files[@]}" "${ask[@]}" --nothing 1
+# What llama.cpp complained of before is no reason.
+GGML_BACKEND_PATH=$folder/none.so refuse 1 -m "$one/model.gguf" --mmproj "$folder/none.gguf" "${ask[@]}"
+grep -q 'none\.so' "$folder/said" && fail "another complaint than the encoder's: $(cat "$folder/said")"
 for option in -m --mmproj --image -p -n --budget --share --way --overlay --device --temp; do
     refuse 2 "${files[@]}" "${ask[@]}" $option # without its value
 done

@@ -25,6 +25,7 @@ static int refuse(const char *what, const char *path) {
 static int open_model(program *p) {
     struct llama_model_params params = llama_model_default_params();
     params.n_gpu_layers = p->options.layers < 0 ? 9999 : p->options.layers;
+    complaint[0] = '\0';
     p->model = llama_model_load_from_file(p->options.model, params);
     return p->model == NULL ? refuse("is no model that llama.cpp reads", p->options.model) : 0;
 }
@@ -37,6 +38,7 @@ static int open_context(program *p) {
     params.n_threads = params.n_threads_batch = p->options.threads;
     if (p->options.looks == 2 && tvlm_mtmd_watch_create(tvlm_log_stderr(), &params, &p->watch) != TVLM_OK)
         return 1;
+    complaint[0] = '\0';
     p->context = llama_init_from_model(p->model, params);
     return p->context == NULL ? refuse("has no context of so many cells", p->options.model) : 0;
 }
@@ -46,6 +48,7 @@ static int open_encoder(program *p) {
     params.use_gpu = p->options.layers != 0;
     params.n_threads = p->options.threads;
     params.print_timings = params.warmup = false;
+    complaint[0] = '\0';
     p->mtmd = mtmd_init_from_file(p->options.mmproj, p->model, params);
     if (p->mtmd == NULL) return refuse("is no encoder for this model", p->options.mmproj);
     const tvlm_log *log = tvlm_log_stderr();
