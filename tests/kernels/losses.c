@@ -283,7 +283,8 @@ static void known_moves(tvlm_device *device) {
     assert_int_equal(device->backend->losses_keep(device, source, 0, PATCH_SIDE, &kept, 0), TVLM_OK);
     for (int half = 0; half < 2; ++half) {
         tvlm_budget_kept moved = {test_buffer(device, bytes, NULL), 1};
-        const tvlm_budget_move move = {.map = {1.0f, 0.0f, ACROSS + 0.5f * (float)half, 0.0f, 1.0f, DOWN}};
+        const tvlm_budget_move move = {
+            .map = {1.0f, 0.0f, (float)ACROSS + 0.5f * (float)half, 0.0f, 1.0f, DOWN}};
         assert_int_equal(device->backend->losses_move(device, source, PATCH_SIDE, &kept, &move, &moved),
                          TVLM_OK);
         test_buffer_take(device, &moved.memory, sizeof(float) * (size_t)line * HEIGHT, got);
