@@ -8,7 +8,6 @@
  * McClure). All of it runs on the host, so that every device is told the same map.
  */
 #include <math.h>
-#include <string.h>
 
 #include "clip/camera.h"
 #include "core/memory.h"
@@ -52,7 +51,9 @@ clip_map tvlm_clip_map_part(const clip_map *map, double part) {
 }
 
 bool tvlm_clip_map_still(const clip_map *map) {
-    return memcmp(map, &tvlm_clip_still, sizeof *map) == 0;
+    for (int i = 0; i < NUMBERS; ++i)
+        if (map->at[i] != tvlm_clip_still.at[i]) return false;
+    return true;
 }
 
 /* The same map for pixels that are `across` x `down` times as small. */
@@ -103,8 +104,9 @@ static void reduce_image(const tvlm_image *image, int32_t scale, const clip_plan
         for (int32_t x = 0; x < to->width; ++x) {
             double sum = 0.0;
             for (int32_t i = 0; i < scale * scale; ++i) {
-                const size_t row = (size_t)(y * scale + i / scale), column = (size_t)(x * scale + i % scale);
-                sum += luma_of(image, (const char *)image->pixels + row * stride + column * bytes);
+                const int32_t row = y * scale + i / scale, column = x * scale + i % scale;
+                sum += luma_of(image,
+                               (const char *)image->pixels + (size_t)row * stride + (size_t)column * bytes);
             }
             to->luma[y * to->width + x] = (float)(sum / (scale * scale));
         }
