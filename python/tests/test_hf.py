@@ -269,6 +269,22 @@ def test_an_image_and_a_video_of_as_many_tokens(family):
     torch.testing.assert_close(own, masked_logits(model, batch, pruned)[pruned.kept], rtol=0, atol=2e-5)
 
 
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family.startswith("qwen3")])
+def test_a_slot_without_tokens_goes_without_its_text(family):
+    """But for the first slot of a video, whose text may be anybody's."""
+    model = model_of(family)
+    batch = batch_of(model, [1, ("video", 3, 6, 8), 4, ("video", 2, 4, 4), 5], [2, ("video", 4, 4, 6), 9])
+    pruned = hf.prune_batch(model, batch, keep_videos=[torch.tensor([0, 5, 24, 35]), torch.tensor([6]), torch.tensor([1, 2])])
+    first, second = (ids[stays.bool()].tolist() for ids, stays in zip(pruned.input_ids, pruned.attention_mask))
+    slot = [7, START, VIDEO, VIDEO, END]
+    assert first == [1, *slot, *slot, 4, 7, START, END, 7, START, VIDEO, END, 5] and second == [2, *slot, 9]
+    assert pruned.tokens == 7 and int(pruned.kept.sum()) == len(first) + len(second)
+    own = pruned.forward().logits[pruned.attention_mask.bool()]
+    assert bool(torch.isfinite(own).all())
+    if not family.startswith("qwen3_5"):  # which has no masked keys
+        torch.testing.assert_close(own, masked_logits(model, batch, pruned)[pruned.kept], rtol=0, atol=2e-5)
+
+
 @generates
 @pytest.mark.parametrize("family, prompt", CASES)
 def test_generate_with_cache_is_generate_without(family, prompt):

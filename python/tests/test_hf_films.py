@@ -192,7 +192,7 @@ def test_what_is_not_shown_is_what_was_before():
     assert film.loss((4, 4), half) == pytest.approx(float(better / colours), rel=1e-4)
 
 
-def other(kind):
+def other(kind, share=.3):
     """A pruner of a tiny model of another kind. Its prompt of a video has each slot behind its time, if it is a Qwen3-VL."""
     plain = tiny.processor_of()
     text = {**tiny.model_of(plain).config.text_config.to_dict(), "head_dim": 8}
@@ -206,25 +206,28 @@ def other(kind):
         config = transformers.Qwen2_5_VLConfig(vision_config={**vision, "patch_size": 14, "fullatt_block_indexes": [1], "window_size": 112},
                                                text_config=text, **tokens)
         processor = transformers.Qwen2_5_VLProcessor(plain.image_processor, plain.tokenizer, plain.video_processor, chat_template=tiny.TEMPLATE)
-        return hf.Pruner(transformers.Qwen2_5_VLForConditionalGeneration(config).eval(), processor, share=.3)
+        return hf.Pruner(transformers.Qwen2_5_VLForConditionalGeneration(config).eval(), processor, share=share)
     config = transformers.Qwen3VLConfig(vision_config={**vision, "patch_size": 16, "deepstack_visual_indexes": [0], "num_position_embeddings": 64},
                                         text_config=text, **tokens)
     images = transformers.Qwen2VLImageProcessorFast if not NEW else transformers.Qwen2VLImageProcessor
     size = {"shortest_edge": 4 * 32 * 32, "longest_edge": 1024 * 32 * 32}
     processor = transformers.Qwen3VLProcessor(images(patch_size=16, size=size), plain.tokenizer,
                                               transformers.Qwen3VLVideoProcessor(patch_size=16, size=size, do_sample_frames=False), chat_template=tiny.TEMPLATE)
-    return hf.Pruner(transformers.Qwen3VLForConditionalGeneration(config).eval(), processor, share=.3)
+    return hf.Pruner(transformers.Qwen3VLForConditionalGeneration(config).eval(), processor, share=share)
 
 
-@pytest.mark.parametrize("kind", ["qwen2_5_vl", "qwen3_vl"])
-def test_other_kinds(kind):
-    """All ways answer, and a smaller video is asked as the model itself is asked with the batch of that size."""
+@pytest.mark.parametrize("kind, share", [("qwen2_5_vl", .3), ("qwen3_vl", .6)])
+def test_other_kinds(kind, share):
+    """All ways answer, and a smaller video is asked as the model itself is asked with the batch of that size.
+
+    Of a Qwen3-VL's prompt, more is text: of each slot its time, which all slots of a smaller video have.
+    """
     if not hasattr(transformers, "Qwen3VLProcessor"):
         pytest.skip("this transformers has no Qwen3-VL")
-    chooser = other(kind)
+    chooser = other(kind, share)
     for frames, way in ((scene(size=192, moving=32), "pruned"), (scene(size=192, moving=None), "smaller"), (scene(size=192, moving=0), "frames")):
         pruned = chooser.prune(said(frames))
-        assert pruned.report.pictures[0].way == way and pruned.tokens <= round(.3 * pruned.report.full[0])
+        assert pruned.report.pictures[0].way == way and pruned.report.tokens <= round(share * pruned.report.full[0])
         assert pruned.generate(max_new_tokens=2).shape[1] == pruned.kept.shape[1] + 2
         if way == "smaller":
             batch = chooser.batch_of(said(frames))
@@ -234,14 +237,35 @@ def test_other_kinds(kind):
             torch.testing.assert_close(pruned.forward().logits[:, -1], chooser.model(**made).logits[:, -1], rtol=0, atol=2e-5)
 
 
+@pytest.mark.parametrize("way", ["auto", "smaller", "pruned"])
+def test_the_text_of_slots_counts(way):
+    """A Qwen3-VL's times fill its prompt: the prompt is shorter by what the report says, and slots that show nothing have no text."""
+    if not hasattr(transformers, "Qwen3VLProcessor"):
+        pytest.skip("this transformers has no Qwen3-VL")
+    pruner = other("qwen3_vl")
+    frames = scene(size=192, moving=0)
+    frames[10:] = scene(size=192, moving=0, seed=4)[10:]  # another scene from the sixth slot on
+    whole = pruner.batch_of(said(frames))["input_ids"].shape[1]
+    for asked in ({"budget": 60}, {"budget": 160}, {"share": .3}, {"tolerance": .1}):
+        pruned = pruned_of(pruner, frames, way=way, **asked)
+        report = pruned.report
+        best = report.pictures[0]
+        assert whole - pruned.input_ids.shape[1] == report.full[0] - best.tokens and best.tokens > pruned.tokens
+        most = asked.get("budget", round(asked.get("share", 1) * report.full[0]))
+        assert all(one.tokens <= most for one in report.candidates[0])
+        if asked == {"share": .3} and way != "smaller":
+            assert best.loss < 1e-6 and best.tokens < .3 * report.full[0]  # two slots are all that there is to see
+    with pytest.raises(tv.ArgumentError, match="a budget of 5 tokens for 1 videos; one of each and the text before it are "):
+        pruned_of(pruner, frames, budget=5, way=way)
+
+
 def test_a_budget_is_divided_to_the_last_token():
     for tokens in ([4, 4, 256], [1, 1], [7, 300, 2, 40], [5]):
         for budget in range(len(tokens), sum(tokens) + 2):
-            own = _films._divided(budget, tokens)
+            own = _films._divided(budget, tokens, [1] * len(tokens))
             assert all(1 <= part <= whole for part, whole in zip(own, tokens)) and sum(own) <= budget
             assert sum(own) >= min(budget, sum(tokens)) - len(tokens)
-    spending = _films.Spending(3, None, None, "auto")
-    assert sum(_films._counts(spending, [[4, 4, 256]])) == 3
+    assert _films._divided(30, [100, 100], [8, 9]) == [15, 15] and _films._divided(17, [100, 9], [8, 9]) == [8, 9]
 
 
 @pytest.mark.parametrize("slots", [1, 2])

@@ -5,6 +5,9 @@ What is best differs from video to video: a screen recording is worth its finest
 moves, smaller frames are. So all are tried on the frames that the processor has made, and the one with the least squared error is
 taken. A frame that a model does not get is the one before it, and so is a token (conditional replenishment). Smaller frames and
 fewer frames are always among them: a choice is never predicted to be worse than these.
+
+A Qwen3-VL writes each slot's time before its tokens. This text counts, as it fills the prompt like any token; a slot of which nothing
+is kept goes without it (QwenBatch).
 """
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from .._core import ArgumentError
 from ._held import held_tokens
 from ._ways import QUARTER, Candidate, Report, Spending, shared
 
+_TRIES = 8  # numbers of tokens that are tried where the text of slots counts, too
 _BETWEEN = 3  # sizes that are tried between the smaller one, all of whose tokens fit, and the full one
 
 
@@ -62,9 +66,13 @@ def _resize(frames: torch.Tensor, size: tuple[int, int], side: int) -> torch.Ten
 class _Film:
     """One video as the processor has made it, and what is lost by the candidates."""
 
-    def __init__(self, pixels: torch.Tensor, grid: tuple[int, int, int], shape: _Shape) -> None:
+    def __init__(self, pixels: torch.Tensor, grid: tuple[int, int, int], shape: _Shape, texts: list[int] | None = None) -> None:
+        """texts: how many tokens of text each slot has in the prompt; None: none."""
         self.pixels, self.grid, self.shape = pixels, grid, shape
-        self.slots, self.all = grid[0], math.prod(grid) // shape.merge**2
+        self.slots, self.places = grid[0], math.prod(grid) // shape.merge**2
+        self.texts = torch.tensor([0] * self.slots if texts is None else texts)
+        self.first, self.text = int(self.texts[0]), int(self.texts.sum())
+        self.all = self.places + self.text
         # What is compared is the last frame of each slot, which is the one that is held.
         self.grey = torch.cat([shape.frames(part, (1, *grid[1:]))[0, -1:].float().mean(1, keepdim=True)
                                for part in pixels.split(grid[1] * grid[2])])
@@ -85,7 +93,7 @@ class _Film:
     def sizes(self, count: int) -> list[tuple[int, int]]:
         """The sizes that are tried for so many tokens."""
         _, h, w = self.grid
-        least, most = self.size_of(max(1, count // self.slots)), (h, w)
+        least, most = self.size_of(max(1, (count - self.text) // self.slots)), (h, w)
         steps = [(least[0] * least[1]) ** (1 - i / (_BETWEEN + 1)) * (h * w) ** (i / (_BETWEEN + 1)) for i in range(1, _BETWEEN + 1)]
         found = [least, *(self.size_of(int(step) // self.shape.merge**2) for step in steps), most]
         return list(dict.fromkeys(found))
@@ -96,8 +104,8 @@ class _Film:
     def candidates(self, count: int, way: str) -> Iterator[tuple[str, tuple[int, int], torch.Tensor]]:
         """Ways, sizes, and bools [slots, tokens]: which tokens are kept."""
         sizes = self.sizes(count)
-        fitting = [size for size in sizes if self.tokens(size) * self.slots <= count]
-        larger = any(count >= self.tokens(size) for size in sizes if size not in fitting)
+        fitting = [size for size in sizes if self.tokens(size) * self.slots + self.text <= count]
+        larger = any(count >= self.tokens(size) + self.first for size in sizes if size not in fitting)
         for size in sizes:
             each = self.tokens(size)
             if size in fitting:
@@ -106,15 +114,45 @@ class _Film:
                     continue
                 yield "smaller" if size != self.grid[1:] else "full", size, torch.ones(self.slots, each, dtype=torch.bool)
                 continue
-            if each > count:
+            if each + self.first > count:
                 continue
             if way != "pruned":
-                every = -(-self.slots // (count // each))
-                yield "frames", size, (torch.arange(self.slots) % every == 0)[:, None].expand(-1, each).clone()
+                yield "frames", size, self._spaced(each, count)
             if way != "smaller":
-                small = self.shape.resized(self.pixels, self.grid, size)
-                kept = held_tokens(small, (self.slots, *size), self.shape.merge, self.shape.temporal, count)
-                yield "pruned", size, kept.reshape(self.slots, each)
+                yield "pruned", size, self._held(size, count)
+
+    def cost(self, kept: torch.Tensor) -> int:
+        """The tokens that are kept, of bools [slots, tokens], and the text of slots that have any."""
+        return int(kept.sum()) + int(self.texts[kept.any(1)].sum())
+
+    def _spaced(self, each: int, count: int) -> torch.Tensor:
+        """All of each second slot, or each third, ...: the first of these that is no more than `count`, which the first slot is not."""
+        every = next(every for every in range(1, self.slots + 1)
+                     if -(-self.slots // every) * each + int(self.texts[::every].sum()) <= count)
+        return (torch.arange(self.slots) % every == 0)[:, None].expand(-1, each).clone()
+
+    def _held(self, size: tuple[int, int], count: int) -> torch.Tensor:
+        """What has changed, as much as costs no more than `count`, which the first slot does not."""
+        small, each = self.shape.resized(self.pixels, self.grid, size), self.tokens(size)
+
+        def kept(tokens: int) -> torch.Tensor:
+            return held_tokens(small, (self.slots, *size), self.shape.merge, self.shape.temporal, tokens).reshape(self.slots, each)
+
+        best = kept(count - self.first)
+        few, many = each, count - self.first
+        if self.cost(best) <= count:
+            return best
+        best = kept(few)
+        for _ in range(_TRIES):
+            middle = (few + many) // 2
+            if middle == few:
+                break
+            tried = kept(middle)
+            if self.cost(tried) <= count:
+                few, best = middle, tried
+            else:
+                many = middle
+        return best
 
     def enlarged(self, size: tuple[int, int]) -> torch.Tensor:
         """The frames as they are seen at a size. Those of the last size are kept: two candidates have each."""
@@ -156,14 +194,14 @@ class _Tried:
 def _of_count(film: _Film, way: str, count: int) -> tuple[_Tried, list[_Tried]]:
     """The candidate of so many tokens that loses least, and all of them."""
     merge = film.shape.merge
-    tried = [_Tried(Candidate(found, size[1] // merge, size[0] // merge, int(kept.sum()), film.loss(size, kept)), size, kept)
+    tried = [_Tried(Candidate(found, size[1] // merge, size[0] // merge, film.cost(kept), film.loss(size, kept)), size, kept)
              for found, size, kept in film.candidates(count, way)]
     return min(tried, key=lambda one: (one.candidate.loss, one.candidate.tokens)), tried
 
 
 def _of_tolerance(film: _Film, way: str, tolerance: float) -> tuple[_Tried, list[_Tried]]:
     """The same of about the fewest tokens, to a fiftieth, whose best candidate loses no more than the tolerance."""
-    few, enough = 0, film.all
+    few, enough = film.first, film.all
     found = _of_count(film, way, enough)  # the full video is among these
     while enough - few > max(1, enough // 50):
         count = max(few + 1, round((max(few, 1) * enough) ** 0.5))
@@ -185,11 +223,12 @@ def spend(batch: Mapping[str, Any], video_token: int, padding: int, spending: Sp
     shape = _Shape(int(vision.patch_size), int(vision.temporal_patch_size), int(vision.spatial_merge_size))
     grids = [(int(t), int(h), int(w)) for t, h, w in batch["video_grid_thw"]]
     pixels = batch["pixel_values_videos"].split([math.prod(grid) for grid in grids])
-    films = [_Film(part, grid, shape) for part, grid in zip(pixels, grids)]
+    texts = _texts(batch["input_ids"] == video_token, [(grid[0], math.prod(grid) // shape.merge**2) for grid in grids])
+    films = [_Film(part, grid, shape, own) for part, grid, own in zip(pixels, grids, texts)]
     if spending.tolerance is not None and not spending.default:
         decided = [_of_tolerance(film, spending.way, spending.tolerance) for film in films]
     else:
-        counts = _counts(spending, _by_row(batch["input_ids"] == video_token, [film.all for film in films]))
+        counts = _counts(spending, _by_row(batch["input_ids"] == video_token, films))
         decided = [_of_count(film, spending.way, count) for film, count in zip(films, counts)]
     made = _smaller(batch, video_token, padding, films, [best.size for best, _ in decided])
     report = Report([best.candidate for best, _ in decided], [[one.candidate for one in among] for _, among in decided],
@@ -197,34 +236,54 @@ def spend(batch: Mapping[str, Any], video_token: int, padding: int, spending: Sp
     return made, [best.kept.reshape(-1).nonzero()[:, 0] for best, _ in decided], report
 
 
-def _by_row(places: torch.Tensor, tokens: list[int]) -> list[list[int]]:
-    """The numbers of tokens of the videos, row by row: those of a row are as many as its places."""
-    rows, rest = [], list(tokens)
+def _texts(places: torch.Tensor, films: list[tuple[int, int]]) -> list[list[int]]:
+    """How many tokens of text each slot of videos has, which have so many slots and tokens: those between it and the one before.
+
+    The first one, before which anything may stand, is taken to have as many as the second one.
+    """
+    columns, found, first = places.nonzero()[:, 1].cpu(), [], 0
+    if len(columns) != sum(tokens for _, tokens in films):
+        raise ArgumentError(f"the prompts have {len(columns)} places for tokens, pixel_values_videos has {sum(tokens for _, tokens in films)}")
+    for slots, tokens in films:
+        own = columns[first:first + tokens].reshape(slots, -1)
+        between = (own[1:, 0] - own[:-1, -1] - 1).tolist()
+        found.append([*between[:1], *between] if slots > 1 else [0])
+        first += tokens
+    return found
+
+
+def _by_row(places: torch.Tensor, films: list[_Film]) -> list[list[_Film]]:
+    """The videos, row by row: those of a row have as many tokens as it has places."""
+    rows, rest = [], list(films)
     for count in places.sum(1).tolist():
-        own: list[int] = []
-        while sum(own) < count and rest:
+        own: list[_Film] = []
+        while sum(film.places for film in own) < count and rest:
             own.append(rest.pop(0))
         rows.append(own)
     return rows
 
 
-def _counts(spending: Spending, rows: list[list[int]]) -> list[int]:
-    """How many tokens each video gets, of which rows have the numbers in full."""
+def _counts(spending: Spending, rows: list[list[_Film]]) -> list[int]:
+    """How many tokens each video of the rows gets."""
     if spending.budget is None:
         share = spending.share or QUARTER
-        return [shared(share, count) for tokens in rows for count in tokens]
-    for tokens in rows:
-        if spending.budget < len(tokens):
-            raise ArgumentError(f"a budget of {spending.budget} tokens for {len(tokens)} videos; each needs at least one")
-    return [count for tokens in rows for count in _divided(spending.budget, tokens)]
+        return [max(1 + film.first, shared(share, film.all)) for films in rows for film in films]
+    counts = []
+    for films in rows:
+        least = [1 + film.first for film in films]
+        if spending.budget < sum(least):
+            needed = "each needs at least one" if sum(least) == len(films) else f"one of each and the text before it are {sum(least)}"
+            raise ArgumentError(f"a budget of {spending.budget} tokens for {len(films)} videos; {needed}")
+        counts += _divided(spending.budget, [film.all for film in films], least)
+    return counts
 
 
-def _divided(budget: int, tokens: list[int]) -> list[int]:
-    """A budget, of at least one token each, divided by how many tokens there are, to the last one (the largest remainders)."""
+def _divided(budget: int, tokens: list[int], least: list[int]) -> list[int]:
+    """A budget, of at least the sum of the least, divided by how many tokens there are, to the last one (the largest remainders)."""
     if budget >= sum(tokens):
         return tokens
-    exact = [(budget - len(tokens)) * count / sum(tokens) for count in tokens]
-    own = [1 + int(part) for part in exact]
+    exact = [(budget - sum(least)) * count / sum(tokens) for count in tokens]
+    own = [few + int(part) for few, part in zip(least, exact)]
     order = sorted(range(len(tokens)), key=lambda i: int(exact[i]) - exact[i])
     for i in order[:budget - sum(own)]:
         own[i] += 1
@@ -235,7 +294,7 @@ def _smaller(batch: Mapping[str, Any], token: int, filling: int, films: list[_Fi
     """The batch in which videos have these sizes, and the prompt as many places for their tokens."""
     ids = batch["input_ids"]
     stays = torch.ones_like(ids, dtype=torch.bool)
-    stays[ids == token] = torch.cat([torch.arange(film.all) % film.tokens(film.grid[1:]) < film.tokens(size)
+    stays[ids == token] = torch.cat([torch.arange(film.places) % film.tokens(film.grid[1:]) < film.tokens(size)
                                      for film, size in zip(films, sizes)]).to(ids.device)
     padding = batch.get("attention_mask", torch.ones_like(ids)) == 0
     length = int((stays & ~padding).sum(1).max())

@@ -33,7 +33,8 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
         batch: what the model's processor makes: input_ids, attention_mask, pixel_values, image_grid_thw, pixel_values_videos, ...
         keep: for each picture the numbers of the tokens that are kept, or a bool for each token. None: all are kept. For SmolVLM
             and InternVL, the pictures are the parts into which they cut an image.
-        keep_videos: the same for videos, for Qwen-VL only.
+        keep_videos: the same for videos, for Qwen-VL only. Of Qwen3, a slot of which nothing is kept goes without its text, but for
+            the first slot of a video.
 
     Errors:
 
@@ -110,10 +111,11 @@ class Pruner(Bound):
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
 
-    Videos of Qwen-VL (2 to 3.5), given as messages without images, get a `budget`, which those of a conversation share, or a `share`, a quarter if
-    nothing is asked for. Smaller frames (``"smaller"``), fewer of them (``"frames"``), and at several sizes what has changed since it was
-    last shown (``"pruned"``) are compared by their squared error on the frames that the processor has made; the least is taken. `way` may
-    be ``"smaller"``, for the first two, or ``"pruned"``. Videos beside images, and of a batch, keep their size, and take a `share`.
+    Videos of Qwen-VL (2 to 3.5), given as messages, get a `share` or a `tolerance` each, a quarter if nothing is asked for; without
+    images also a `budget`, which those of a conversation share. Smaller frames (``"smaller"``), fewer of them (``"frames"``), and at
+    several sizes what has changed since it was last shown (``"pruned"``) are compared by their squared error on the frames that the
+    processor has made; the least is taken. `way` may be ``"smaller"``, for the first two, or ``"pruned"``. For Qwen3 the text of a slot,
+    which is its time, counts as tokens, too. Videos of a batch keep their size, and take a `share`.
 
     The size of a picture can be chosen where images are given as messages, and the processor is of Qwen-VL's or Pixtral's (Mistral 3)
     kind. A batch has its pictures at one size already; of them tokens are left out (``"pruned"``). `PrunedBatch.report` says what was decided.

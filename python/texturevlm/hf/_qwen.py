@@ -161,8 +161,27 @@ class QwenBatch(PrunedBatch):
             grid = batch[grid_name]
             kept = torch.cat(kept_of(wanted, (grid.prod(dim=1) // merge**2).tolist(), self._full.device))
             self._drop(token, kept, pixel_name)
+            if name == "keep_videos" and model.config.model_type.startswith("qwen3"):
+                self._leave_out_slots(token, kept, grid // torch.tensor([1, merge, merge], device=grid.device))
             self._pictures[pixel_name] = Picture(self._tower, batch[pixel_name], grid, kept, merge)
         self._shorten(self._positions(batch, self._full, self._full_mask))
+
+    def _leave_out_slots(self, token: int, kept: torch.Tensor, grid: torch.Tensor) -> None:
+        """Drops the text of each slot of which nothing is kept: its time, and the tokens at its beginning and its end.
+
+        Not of a video's first slot, before which any text may stand. grid: tokens of videos, [videos, 3].
+        """
+        row, column = ((self._full == token) & self._full_mask.bool()).nonzero(as_tuple=True)
+        first = 0
+        for t, h, w in grid.tolist():
+            for slot in range(t):
+                last = first + h * w - 1
+                if slot and not bool(kept[first:last + 1].any()):
+                    own, begins, ends = self._full[int(row[first])], int(column[first]), int(column[last])
+                    before = int(column[first - 1])  # where the slot before ends
+                    if before + 2 < begins and ends + 1 < len(own) and own[before + 1] == own[ends + 1]:
+                        self.kept[int(row[first]), before + 2:ends + 2] = False
+                first = last + 1
 
     def _positions(self, batch: Mapping[str, Any], ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """[3, rows, length]: the positions of the full prompt."""
