@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""peers.py TVLM [--rounds N] [--threads N] [--device NAME] [--json FILE]: each stage beside the same done by OpenCV and PyTorch.
+"""peers.py TVLM [--rounds N] [--threads N] [--side N] [--device NAME] [--json FILE]: each stage beside the same done by OpenCV and PyTorch.
 
-One 1024x1024 image, the same cores, one session: `tvlm bench` of one family, then the peers' versions of it, then again,
+One square image (1024x1024, or another power of two by --side), the same cores, one session: `tvlm bench` of one family, then the peers' versions of it, then again,
 N rounds; the median of all rounds counts (machines are noisy, and drift). Both sides start from data in memory and the peers
 write into arrays that exist already where their interface can. What is compared is the time of the same result: first of
 all each peer's result is compared with the tool's own (peers_check.py). The fastest peer counts. What is another result, and why:
@@ -34,9 +34,10 @@ parser = argparse.ArgumentParser()
 parser.add_argument("tool")
 parser.add_argument("--rounds", type=int, default=7)
 parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--side", type=int, default=1024, help="of the image, a power of two from 512 on")
 parser.add_argument("--device")
 parser.add_argument("--json")
-parser.add_argument("--only", help="stages with this in their name")
+parser.add_argument("--only", action="append", help="stages with this in their name; several times: with one of them")
 options = parser.parse_args()
 os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
 os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", str(options.threads))  # the tool's
@@ -72,7 +73,9 @@ if cv2 is None or torch is None:
 if cv2 is None:
     sys.exit(SKIPPED)  # it prepares the data, too
 
-SIDE, CELL, K = 1024, 16, 273
+SIDE, CELL, K = options.side, 16, 273
+if SIDE < 512 or SIDE & (SIDE - 1):  # 273 cells are chosen
+    sys.exit(f"--side is {SIDE}, not a power of two from 512 on")
 FAMILIES = ("source", "visual", "saliency", "laplacian", "entropy", "gradient", "distance", "cluster")
 SLOW_MS = 5.0
 LUMA = np.array([[0.299, 0.587, 0.114]], np.float32)
@@ -587,7 +590,7 @@ def time_tool(path, stage):
 
 def groups():
     """One run of the tool measures a family and its levels."""
-    names = [name for name in PEERS if not options.only or options.only in name]
+    names = [name for name in PEERS if not options.only or any(part in name for part in options.only)]
     while names:
         text = names[0].split(",")[0] if names[0].startswith("select") else names[0]
         mine = [name for name in names if text in name]

@@ -1,55 +1,213 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scale.py TVLM [--device NAME] [--format f16|f32] [--small N] [--large N] [--rounds N]: what a larger image costs.
+"""What larger images cost, and more of them: milliseconds over pixels, and seconds over images, beside peers.
 
-Every family of full40 with its levels, at 1024x1024 and at 4096x4096 (`tvlm bench --json`), the smallest of the rounds, and how
-many times longer the larger one takes. Sixteen times as many pixels: at most 18 in total are accepted (else exit 1).
+    bench/scale.py TVLM [--device NAME] [--format f16|f32] [--sides 256,...] [--images 1,...] [--rounds N] [--peers SIDE]
+                        [--json FILE] [--plot FILE]
+
+Pixels: every family of full40 and its levels (`tvlm bench --json`) of square images of these sides, the smallest of the rounds; and up
+to the side of --peers the fastest peer of the families that have one (peers.py). Images: `tvlm select --jsonl` of so many
+photos, by the grid and by the budget, from start to exit, beside reading the same files with OpenCV, a thread for each core.
+
+Each row is fitted by a line, a + b times pixels (or images), neither below zero, of which the squares of what rows are off, as a share of
+the line, are least. "above" is the most by which a row is above it. --plot: both as a picture (Matplotlib).
+
+Exit: 0; 1 where a family that takes more than a millisecond, or the tool on images, is more than 1.1 times its line; 77 without OpenCV,
+or without photos for --images.
 """
 import argparse
+import concurrent.futures
+import glob
 import json
+import os
 import subprocess
 import sys
+import tempfile
+import time
 
-import shared  # noqa: F401 (a device as nobody tuned it)
+from shared import replacing, write_json
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
+from common import SKIPPED, need, np  # noqa: E402
 
 FULL40 = ["source", "visual", "saliency", "distance", "cluster", "text"]  # what a still image makes
-MOST = 18.0
-
-parser = argparse.ArgumentParser()
-parser.add_argument("tool")
-parser.add_argument("--device")
-parser.add_argument("--format", default="auto")
-parser.add_argument("--small", type=int, default=1024)
-parser.add_argument("--large", type=int, default=4096)
-parser.add_argument("--rounds", type=int, default=3)
-options = parser.parse_args()
+PEERED = ["source", "visual", "saliency", "distance", "cluster"]
+MOST, SHORT_MS = 1.1, 1.0
+CORES = len(os.sched_getaffinity(0))
 
 
-def measure(side):
-    """Milliseconds of each stage: the smallest of all samples of all rounds."""
+def numbers(text):
+    return sorted({int(word) for word in text.split(",") if word})
+
+
+def run(*words, **more):
+    result = subprocess.run(words, capture_output=True, text=True, **more)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))}: exit {result.returncode}: {result.stderr.strip()}")
+    return result.stdout
+
+
+def line_of(amounts, times):
+    """a and b of the line a + b n."""
+    n, t = np.array(amounts, float), np.array(times, float)
+    best = None
+    for columns in ([np.ones_like(n), n], [n], [np.ones_like(n)]):  # either may have to be zero
+        system = np.stack(columns, 1) / t[:, None]
+        found, *_ = np.linalg.lstsq(system, np.ones_like(t), rcond=None)
+        off = float(np.square(system @ found - 1).sum())
+        if found.min() >= 0 and (best is None or off < best[0]):
+            a, b = found if len(columns) == 2 else (0, found[0]) if columns[0] is n else (found[0], 0)
+            best = off, float(a), float(b)
+    return best[1:]
+
+
+def above(amounts, times):
+    """The most by which a time is above the line of all, as a ratio."""
+    a, b = line_of(amounts, times)
+    return max(time / (a + b * amount) for amount, time in zip(amounts, times))
+
+
+def measure_pixels(options):
+    """What the tool says of the device, and the milliseconds of each stage: {name: [side's, ...]}."""
     least, report = {}, {}
+    words = ["--device", options.device] if options.device else []
+    words += ["--format", options.format] if options.format != "auto" else []
     for _ in range(options.rounds):
-        words = [options.tool, "bench", "--json", "--size", f"{side}x{side}", "--repeat", "5", "--stage", ",".join(FULL40)]
-        words += ["--device", options.device] if options.device else []
-        words += ["--format", options.format] if options.format != "auto" else []
-        result = subprocess.run(words, capture_output=True, text=True)
-        if result.returncode != 0:
-            sys.exit(f"{' '.join(words)}: exit {result.returncode}: {result.stderr.strip()}")
-        report = json.loads(result.stdout)
-        for row in report["stages"]:
-            least[row["name"]] = min(row["minimum_ms"], least.get(row["name"], 1e30))
-    return report, least
+        for at, side in enumerate(options.sides):
+            report = json.loads(run(options.tool, "bench", "--json", "--size", f"{side}x{side}", "--repeat", "5" if side < 4096 else "2",
+                                    "--stage", ",".join(FULL40), *words))
+            for row in report["stages"]:
+                times = least.setdefault(row["name"], [1e30] * len(options.sides))
+                times[at] = min(times[at], row["minimum_ms"])
+    return report, {name: least[name] for family in FULL40 for name in (family, f"{family} levels")}
 
 
-report, small = measure(options.small)
-_, large = measure(options.large)
-print(f"{report['device']}, {report['storage']} storage, {report['format']}; milliseconds, the smallest of {options.rounds} rounds")
-print(f"{'family':20s}{options.small:>10d}{options.large:>12d}{'times':>9s}")
-total = [0.0, 0.0]
-for family in FULL40:
-    for name in (family, f"{family} levels"):
-        total = [total[0] + small[name], total[1] + large[name]]
-        print(f"{name:20s}{small[name]:10.3f}{large[name]:12.3f}{large[name] / small[name]:9.1f}")
-ratio = total[1] / total[0]
-print(f"{'full40':20s}{total[0]:10.3f}{total[1]:12.3f}{ratio:9.1f}   (at most {MOST:g} for 16 times the pixels)")
-sys.exit(ratio > MOST * (options.large / options.small) ** 2 / 16)
+def measure_peers(options):
+    """{family: {side: milliseconds of its fastest peer}}."""
+    found = {}
+    only = [word for family in PEERED for word in ("--only", family)]
+    for side in options.sides:
+        if not 512 <= side <= options.peers:  # peers.py takes no smaller ones
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "peers.json")
+            words = [sys.executable, os.path.join(HERE, "peers.py"), options.tool, "--side", str(side), "--rounds", str(options.rounds),
+                     "--threads", str(CORES), "--json", path, *only]
+            result = subprocess.run(words + (["--device", options.device] if options.device else []), stdout=subprocess.DEVNULL)
+            if not os.path.exists(path):  # it ends with 1 where a stage is slower than a peer, too
+                sys.exit(f"{' '.join(words)}: exit {result.returncode}")
+            with open(path, encoding="utf-8") as file:
+                for row in json.load(file)["stages"]:
+                    if row["stage"] in PEERED:
+                        found.setdefault(row["stage"], {})[side] = min(row["peers_ms"].values())
+    return found
+
+
+def measure_images(options):
+    """Seconds of each way of going through so many photos: {way: [count's, ...]}."""
+    cv2 = need("cv2")
+    import images
+    photos = sorted(glob.glob(os.path.join(images.COCO, "*.jpg")))
+    if not photos:
+        print("skipped: no photos in ../shared/data", file=sys.stderr)
+        sys.exit(SKIPPED)
+    device = ["--device", options.device] if options.device else []
+
+    def tool(*more):
+        def work(files):
+            lines = run(options.tool, "select", "--jsonl", "--list", "-", *more, *device, input="\n".join(files)).count("\n")
+            if lines != len(files):
+                sys.exit(f"{lines} lines of {len(files)} images")
+        return work
+
+    def read(files):
+        with concurrent.futures.ThreadPoolExecutor(CORES) as threads:
+            list(threads.map(lambda file: cv2.imread(file).shape, files))
+
+    cv2.setNumThreads(1)
+    ways = {"grid": tool("--strategy", "grid"), "budget": tool(), "reading alone, OpenCV": read}
+    least = {name: [1e30] * len(options.images) for name in ways}
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for i in range(max(options.images)):
+            files.append(os.path.join(folder, f"{i:05d}.jpg"))
+            os.symlink(os.path.realpath(photos[i % len(photos)]), files[-1])
+        for _ in range(options.rounds):
+            for at, count in enumerate(options.images):
+                for name, work in ways.items():
+                    began = time.perf_counter()
+                    work(files[:count])
+                    least[name][at] = min(least[name][at], time.perf_counter() - began)
+    return least
+
+
+def show(head, unit, amounts, labels, rows, each):
+    """A table, a row each, in time for `each`; and the rows' names with how far they are above their lines."""
+    print(f"{head:24s}" + "".join(f"{label:>10}" for label in labels) + f"{'above':>9s}   {unit}")
+    most = {}
+    for name, times in rows.items():
+        most[name] = above(amounts, times) if len(amounts) > 2 else 1.0
+        print(f"{name:24s}" + "".join(f"{each(value, amount):10.3f}" for value, amount in zip(times, amounts)) + f"{most[name]:9.2f}")
+    return most
+
+
+def plot(path, options, made, peers, counted, title):
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    figure, axes = pyplot.subplots(1, 1 + bool(counted), figsize=(5.2 * (1 + bool(counted)), 4.4), squeeze=False)
+    sides = options.sides
+    for at, family in enumerate(FULL40):
+        axes[0, 0].loglog([side**2 for side in sides], made[family], "o-", ms=3, color=f"C{at}", label=family)
+        if family in peers:
+            axes[0, 0].loglog([side**2 for side in peers[family]], list(peers[family].values()), "x:", ms=4, color=f"C{at}")
+    axes[0, 0].set(xlabel="pixels", ylabel="ms", title="a family of channels (dotted: its fastest peer)")
+    for at, (name, times) in enumerate(counted.items()):
+        axes[0, 1].loglog(options.images, times, "x:" if "alone" in name else "o-", ms=4, color=f"C{at}", label=name)
+    if counted:
+        axes[0, 1].set(xlabel="photos of 640x480", ylabel="s", title="a batch, from start to exit")
+    for one in axes[0]:
+        one.grid(alpha=.3)
+        one.legend(fontsize=8)
+    figure.suptitle(title, fontsize=9)
+    figure.tight_layout()
+    with replacing(path) as part:
+        figure.savefig(part, dpi=100)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tool")
+    parser.add_argument("--device")
+    parser.add_argument("--format", default="auto")
+    parser.add_argument("--sides", type=numbers, default="256,512,1024,2048,4096,8192")
+    parser.add_argument("--images", type=numbers, default="1,10,100,1000,10000", help="'' for none")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peers", type=int, default=4096, help="the largest side at which peers are measured; 0: none")
+    parser.add_argument("--json")
+    parser.add_argument("--plot")
+    options = parser.parse_args()
+    report, made = measure_pixels(options)
+    title = f"{report['device']}, {report['storage']} storage, {report['format']}, {CORES} cores, least of {options.rounds} rounds"
+    print(title)
+    pixels = [side**2 for side in options.sides]
+    most = show("family", "ns a pixel", pixels, options.sides, made, lambda ms, n: 1e6 * ms / n)
+    peers = measure_peers(options)
+    for family, times in peers.items():
+        print(f"{f'peer of {family}':24s}" + "".join(f"{1e6 * times[side] / side**2:10.3f}" if side in times else f"{'-':>10s}"
+                                                     for side in options.sides))
+    counted = measure_images(options) if options.images else {}
+    most_images = show("photos", "ms an image", options.images, options.images, counted, lambda s, n: 1e3 * s / n) if counted else {}
+    if options.json:
+        write_json(options.json, {"title": title, "sides": options.sides, "ms": made, "peers_ms": peers, "images": options.images, "s": counted})
+    if options.plot:
+        plot(options.plot, options, made, peers, counted, title)
+    bent = [name for name, ratio in most.items() if ratio > MOST and made[name][-1] > SHORT_MS]
+    bent += [name for name, ratio in most_images.items() if ratio > MOST and "alone" not in name]
+    print(f"more than {MOST} times their line: {', '.join(bent) or 'none'}")
+    return 1 if bent else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

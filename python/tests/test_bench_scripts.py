@@ -32,6 +32,20 @@ def said(*words):
     return done.returncode, done.stdout
 
 
+# ---- What grows ----
+
+def test_a_line_has_no_part_below_zero(script):
+    """A row that grows faster than its amounts has no constant, and its last time is above its line."""
+    scale = script("scale")
+    amounts = [1, 10, 100, 1000]
+    assert scale.line_of(amounts, [5 + 2 * n for n in amounts]) == pytest.approx((5, 2))
+    assert scale.line_of(amounts, [3.0] * 4) == pytest.approx((3, 0))
+    a, b = scale.line_of(amounts, [n**1.2 for n in amounts])
+    assert a == 0 and b > 1
+    assert scale.above(amounts, [5 + 2 * n for n in amounts]) == pytest.approx(1)
+    assert scale.above(amounts, [n**1.2 for n in amounts]) > 1.1
+
+
 # ---- What is written ----
 
 def test_a_result_takes_the_place_of_the_last_one(script, tmp_path):
