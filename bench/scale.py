@@ -182,7 +182,7 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("--device")
     parser.add_argument("--format", default="auto")
-    parser.add_argument("--sides", type=numbers, default="256,512,1024,2048,4096,8192")
+    parser.add_argument("--sides", type=numbers, default="256,512,1024,2048,4096", help="8192 takes 24 GB")
     parser.add_argument("--images", type=numbers, default="1,10,100,1000,10000", help="'' for none")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", type=int, default=4096, help="the largest side at which peers are measured; 0: none")
