@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """peers.py TVLM [--rounds N] [--threads N] [--side N] [--device NAME] [--json FILE]: each stage beside the same done by OpenCV and PyTorch.
 
-One square image (1024x1024, or another power of two by --side), the same cores, one session: `tvlm bench` of one family, then the peers' versions of it, then again,
-N rounds; the median of all rounds counts (machines are noisy, and drift). Both sides start from data in memory and the peers
+One square image (1024x1024, or another power of two by --side), the same cores, one session: `tvlm bench` of one family, then the
+peers' versions of it, then again, N rounds; the median of all rounds counts (machines are noisy, and drift). Both sides start from data in memory and the peers
 write into arrays that exist already where their interface can. What is compared is the time of the same result: first of
 all each peer's result is compared with the tool's own (peers_check.py). The fastest peer counts. What is another result, and why:
 

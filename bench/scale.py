@@ -29,23 +29,17 @@ from shared import replacing, write_json
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
-from common import SKIPPED, need, np  # noqa: E402
+from common import SKIPPED, need, np, run  # noqa: E402
 
 FULL40 = ["source", "visual", "saliency", "distance", "cluster", "text"]  # what a still image makes
 PEERED = ["source", "visual", "saliency", "distance", "cluster"]
+READING = "reading alone, OpenCV"
 MOST, SHORT_MS = 1.1, 1.0
 CORES = len(os.sched_getaffinity(0))
 
 
 def numbers(text):
     return sorted({int(word) for word in text.split(",") if word})
-
-
-def run(*words, **more):
-    result = subprocess.run(words, capture_output=True, text=True, **more)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, words))}: exit {result.returncode}: {result.stderr.strip()}")
-    return result.stdout
 
 
 def line_of(amounts, times):
@@ -109,25 +103,18 @@ def measure_images(options):
     """Seconds of each way of going through so many photos: {way: [count's, ...]}."""
     cv2 = need("cv2")
     import images
+    from batch import Tool
     photos = sorted(glob.glob(os.path.join(images.COCO, "*.jpg")))
     if not photos:
         print("skipped: no photos in ../shared/data", file=sys.stderr)
         sys.exit(SKIPPED)
-    device = ["--device", options.device] if options.device else []
-
-    def tool(*more):
-        def work(files):
-            lines = run(options.tool, "select", "--jsonl", "--list", "-", *more, *device, input="\n".join(files)).count("\n")
-            if lines != len(files):
-                sys.exit(f"{lines} lines of {len(files)} images")
-        return work
 
     def read(files):
         with concurrent.futures.ThreadPoolExecutor(CORES) as threads:
             list(threads.map(lambda file: cv2.imread(file).shape, files))
 
     cv2.setNumThreads(1)
-    ways = {"grid": tool("--strategy", "grid"), "budget": tool(), "reading alone, OpenCV": read}
+    ways = {"grid": Tool(options.tool, options.device, "--strategy", "grid"), "budget": Tool(options.tool, options.device), READING: read}
     least = {name: [1e30] * len(options.images) for name in ways}
     with tempfile.TemporaryDirectory() as folder:
         files = []
@@ -165,7 +152,7 @@ def plot(path, options, made, peers, counted, title):
             axes[0, 0].loglog([side**2 for side in peers[family]], list(peers[family].values()), "x:", ms=4, color=f"C{at}")
     axes[0, 0].set(xlabel="pixels", ylabel="ms", title="a family of channels (dotted: its fastest peer)")
     for at, (name, times) in enumerate(counted.items()):
-        axes[0, 1].loglog(options.images, times, "x:" if "alone" in name else "o-", ms=4, color=f"C{at}", label=name)
+        axes[0, 1].loglog(options.images, times, "x:" if name == READING else "o-", ms=4, color=f"C{at}", label=name)
     if counted:
         axes[0, 1].set(xlabel="photos of 640x480", ylabel="s", title="a batch, from start to exit")
     for one in axes[0]:
@@ -205,7 +192,7 @@ def main():
     if options.plot:
         plot(options.plot, options, made, peers, counted, title)
     bent = [name for name, ratio in most.items() if ratio > MOST and made[name][-1] > SHORT_MS]
-    bent += [name for name, ratio in most_images.items() if ratio > MOST and "alone" not in name]
+    bent += [name for name, ratio in most_images.items() if ratio > MOST and name != READING]
     print(f"more than {MOST} times their line: {', '.join(bent) or 'none'}")
     return 1 if bent else 0
 
