@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from .._core import ArgumentError
-from ._held import held_tokens
+from ._held import held_of, shown_by
 from ._ways import QUARTER, Candidate, Report, Spending, shared
 
 _TRIES = 8  # numbers of tokens that are tried where the text of slots counts, too
@@ -134,12 +134,13 @@ class _Film:
     def _held(self, size: tuple[int, int], count: int) -> torch.Tensor:
         """What has changed, as much as costs no more than `count`, which the first slot does not."""
         small, each = self.shape.resized(self.pixels, self.grid, size), self.tokens(size)
+        shown = shown_by(small, (self.slots, *size), self.shape.merge, self.shape.temporal)
 
         def kept(tokens: int) -> torch.Tensor:
-            return held_tokens(small, (self.slots, *size), self.shape.merge, self.shape.temporal, tokens).reshape(self.slots, each)
+            return held_of(shown, tokens).reshape(self.slots, each)
 
-        best = kept(count - self.first)
         few, many = each, count - self.first
+        best = kept(many)
         if self.cost(best) <= count:
             return best
         best = kept(few)

@@ -26,9 +26,18 @@ def held_tokens(pixels: torch.Tensor, grid: Any, merge: int, temporal: int, coun
         temporal: how many frames a patch has.
         count: at least the tokens of a slot.
     """
+    return held_of(shown_by(pixels, grid, merge, temporal), count)
+
+
+def shown_by(pixels: torch.Tensor, grid: Any, merge: int, temporal: int) -> torch.Tensor:
+    """What the tokens of a video show, by which they are compared: [slots, tokens, means]. The parameters are those of `held_tokens`."""
     t, h, w = (int(side) for side in grid)
-    tokens = h * w // merge**2
-    shown = _means(pixels, t, side_of(pixels.shape[1], temporal)).reshape(t, tokens, -1)  # the patches of a token stand together
+    means = _means(pixels, t, side_of(pixels.shape[1], temporal))
+    return means.reshape(t, h * w // merge**2, -1)  # the patches of a token stand together
+
+
+def held_of(shown: torch.Tensor, count: int) -> torch.Tensor:
+    """The same as `held_tokens`, of what `shown_by` gives."""
     low, high = 0.0, float((shown.amax() - shown.amin()) ** 2) * shown.shape[2]
     kept, left = _replenished(shown, low)
     if int(kept.sum()) > count:

@@ -172,16 +172,14 @@ class QwenBatch(PrunedBatch):
         Not of a video's first slot, before which any text may stand. grid: tokens of videos, [videos, 3].
         """
         row, column = ((self._full == token) & self._full_mask.bool()).nonzero(as_tuple=True)
-        first = 0
-        for t, h, w in grid.tolist():
-            for slot in range(t):
-                last = first + h * w - 1
-                if slot and not bool(kept[first:last + 1].any()):
-                    own, begins, ends = self._full[int(row[first])], int(column[first]), int(column[last])
-                    before = int(column[first - 1])  # where the slot before ends
-                    if before + 2 < begins and ends + 1 < len(own) and own[before + 1] == own[ends + 1]:
-                        self.kept[int(row[first]), before + 2:ends + 2] = False
-                first = last + 1
+        end = 0
+        for slot, tokens in [(slot, h * w) for t, h, w in grid.tolist() for slot in range(t)]:
+            first, end = end, end + tokens
+            if slot == 0 or bool(kept[first:end].any()):
+                continue
+            own, before, begins, ends = self._full[int(row[first])], *(int(column[at]) for at in (first - 1, first, end - 1))
+            if before + 2 < begins and ends + 1 < len(own) and own[before + 1] == own[ends + 1]:  # as the slot before ends
+                self.kept[int(row[first]), before + 2:ends + 2] = False
 
     def _positions(self, batch: Mapping[str, Any], ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """[3, rows, length]: the positions of the full prompt."""
