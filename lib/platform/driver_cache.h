@@ -8,7 +8,8 @@
 /*
  * To be called before the first call of OpenCL. PoCL has no device if it cannot write below the user's home.
  * If the home does not exist, PoCL would make it where it may. In both cases PoCL gets a temporary folder
- * ($POCL_CACHE_DIR), which tvlm_driver_cache_end removes. However the program ends before that, another process, which is started
+ * ($POCL_CACHE_DIR), which tvlm_driver_cache_end removes; where none can be made, neither below $TMPDIR nor below /tmp, it gets a name that
+ * cannot be made either, and has no device. However the program ends before that, another process, which is started
  * here, removes it. No other thread may run yet.
  */
 void tvlm_driver_cache_start(void);

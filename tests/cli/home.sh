@@ -17,6 +17,9 @@ for folder in "$work/none" "$work/file" "$work/file/below"; do
     is "nothing temporary is left" test -z "$(ls -A "$work/temporary")"
 done
 
+succeeds home "$work/none" env TMPDIR="$work/nowhere" "$tvlm" select "$work/in/photo.png" --strategy grid -k 2 ${device:+"$device"}
+is "without a folder for temporary files the home is not made" test ! -e "$work/none" -a ! -e "$work/nowhere"
+
 echo "== temporary folders"
 # is_left: something is in the folder for temporary files, also after a while.
 is_left() {

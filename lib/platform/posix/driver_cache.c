@@ -17,7 +17,10 @@
 #include "platform/signals.h"
 
 #define VARIABLE "POCL_CACHE_DIR"
+/* A folder that not even root can make. */
+#define NOWHERE "/dev/null/pocl"
 
+static bool moved;         /* whether the variable was set here */
 static char made[4096];    /* the temporary folder; "": none */
 static pid_t watcher = -1; /* the process that removes it when this one has ended */
 static int alive = -1;     /* an end of a pipe that is open as long as this process is there */
@@ -82,14 +85,11 @@ static void stop_watcher(void) {
     alive = -1;
 }
 
-static void make(const char *temporary) {
+static bool make(const char *temporary) {
     const int length = snprintf(made, sizeof made, "%s/tvlm-XXXXXX", temporary);
-    if (length <= 0 || (size_t)length >= sizeof made || mkdtemp(made) == NULL) {
-        made[0] = '\0'; /* the library will report what PoCL lacks */
-        return;
-    }
-    (void)setenv(VARIABLE, made, 1);
-    start_watcher();
+    if (length > 0 && (size_t)length < sizeof made && mkdtemp(made) != NULL) return true;
+    made[0] = '\0';
+    return false;
 }
 
 void tvlm_driver_cache_start(void) {
@@ -99,13 +99,20 @@ void tvlm_driver_cache_start(void) {
     if (home == NULL || home[0] == '\0' || is_set(VARIABLE) || is_set("XDG_CACHE_HOME") || is_writable(home))
         return;
     tvlm_signals_hold(&before); /* between the folder and its watcher */
-    make(is_set("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    moved = true;
+    if ((is_set("TMPDIR") && make(getenv("TMPDIR"))) || make("/tmp")) {
+        (void)setenv(VARIABLE, made, 1);
+        start_watcher();
+    } else { /* or PoCL would make the home; the library says what PoCL lacks */
+        (void)setenv(VARIABLE, NOWHERE, 1);
+    }
     tvlm_signals_release(&before);
 }
 
 void tvlm_driver_cache_end(void) {
+    if (moved) (void)unsetenv(VARIABLE);
+    moved = false;
     if (made[0] == '\0') return;
-    (void)unsetenv(VARIABLE);
     stop_watcher();
     remove_made(); /* where there was no watcher, or it was killed */
     made[0] = '\0';
