@@ -26,6 +26,7 @@ typedef struct batch_list {
     tvlm_waiter *waiter;
     char end;
     bool ended;
+    bool begun;
     size_t first, last; /* the bytes that were read, but not given yet */
     char bytes[NAME_MAX_BYTES];
 } batch_list;
@@ -72,6 +73,14 @@ static bool fill(batch_list *list, char *error, size_t error_size) {
     return count >= 0;
 }
 
+/* Editors of Windows mark UTF-8 by three bytes before the first name. */
+static void skip_mark(batch_list *list) {
+    static const char mark[] = "\xEF\xBB\xBF";
+    const bool marked = list->last - list->first >= 3 && memcmp(list->bytes + list->first, mark, 3) == 0;
+    if (!list->begun && marked) list->first += 3;
+    list->begun = true;
+}
+
 /* The bytes of the name that ends at `end`, without what ends lines on Windows. */
 static size_t length_until(const batch_list *list, size_t end) {
     const size_t length = end - list->first;
@@ -106,6 +115,7 @@ static bool batch_list_next(batch_list *list, char **name, char *error, size_t e
     for (;;) {
         const char *const found = memchr(list->bytes + searched, list->end, list->last - searched);
         const size_t end = found != NULL ? (size_t)(found - list->bytes) : list->last;
+        if (found != NULL || list->ended) skip_mark(list); /* the first name is there, and no part of it */
         if (found != NULL && length_until(list, end) == 0) {
             searched = list->first = end + 1; /* an empty name */
         } else if (found != NULL || (list->ended && list->first < list->last)) {

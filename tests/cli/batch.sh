@@ -179,6 +179,12 @@ same "a list" "$work/stdout" "$in/all.jsonl"
 printf '%s\n\n' "${photos[@]:1:7}" | head -c -2 >"$in/list.txt"
 "${lines[@]}" "${photos[0]}" --list - <"$in/list.txt" >"$work/stdout" 2>"$work/stderr"
 same "a list on stdin, after an argument, with empty lines and no last end" "$work/stdout" "$in/all.jsonl"
+{ printf '\xEF\xBB\xBF' && printf '%s\r\n' "${photos[@]}"; } >"$in/list.txt" # as editors of Windows write it
+ends 0 "${lines[@]}" --list "$in/list.txt"
+same "a list of Windows" "$work/stdout" "$in/all.jsonl"
+printf '\xEF\xBB\xBF\n' >"$in/list.txt"
+ends 0 "${lines[@]}" --list "$in/list.txt"
+is "a list of nothing but a mark has lines" test ! -s "$work/stdout"
 printf '%s\0' "${photos[@]}" >"$in/list.bin"
 ends 0 "${lines[@]}" --list "$in/list.bin" --null
 same "a list with zero bytes" "$work/stdout" "$in/all.jsonl"
