@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/left_out.sh TVLM MODULE...: a tool that was built without these optional libraries (pkg-config's names) refuses in one line what
-# needs them, and `tvlm --version` says so. It goes by the first bytes of a file, so that those here have no more than these.
+# needs them, and `tvlm --version` says so; OpenCL is one of them. It goes by the first bytes of a file, so that those here have no more than these.
 # Exit: 0; 1 something else happens.
 set -euo pipefail
 tvlm=$(realpath "$1")
@@ -35,6 +35,7 @@ for module in "$@"; do
     libarchive) says 'archives: none' && refuses 'libarchive' select archive.tar --jsonl --device reference ;;
     libavformat) says 'videos: none' && refuses 'knows no videos' video clip.mp4 --device reference ;;
     lapacke) says 'lab: no' && refuses 'is of the lab' fit x ;;
+    OpenCL) says 'OpenCL: none' && refuses 'OpenCL' select member.png --device 0 ;;
     gstreamer-1.0) ;; # an element of its own, which is then not there
     *) echo "FAILED: nothing is known of $module" && failed=1 ;;
     esac

@@ -39,6 +39,11 @@ static void print_parts(void) {
 #else
     printf("videos: none, but frames as pictures\n");
 #endif
+#ifdef TVLM_WITH_OPENCL
+    printf("OpenCL: loaded when a device is opened\n");
+#else
+    printf("OpenCL: none, but the reference device\n");
+#endif
 #ifdef TVLM_WITH_LAB
     printf("lab: yes\n");
 #else

@@ -30,6 +30,7 @@ is "the version" grep -qE '^tvlm [0-9]+\.[0-9]+\.[0-9]+$' "$work/stdout"
 is "what decodes pictures" grep -qE '^pictures: JPEG by (libjpeg-turbo [0-9.]+|stb_image), PNG by ' "$work/stdout"
 is "what archives are read" grep -qE '^archives: (tar, plain and by gzip, bzip2, xz and zstd|none)$' "$work/stdout"
 is "what videos are read" grep -qE "^videos: (by FFmpeg's libraries, in texturevlm-video|none, but frames as pictures)\$" "$work/stdout"
+is "whether OpenCL is there" grep -qE '^OpenCL: (loaded when a device is opened|none, but the reference device)$' "$work/stdout"
 is "whether the lab is there" grep -qE '^lab: (yes|no)$' "$work/stdout"
 cp "$work/stdout" "$work/version"
 for command in -V "select -V"; do
