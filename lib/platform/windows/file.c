@@ -244,7 +244,8 @@ void tvlm_file_permit(int file, const tvlm_file_facts *other) {
 int64_t tvlm_file_some(int file, void *bytes, size_t size) {
     tvlm_file_facts facts;
     const int64_t count = _read(file, bytes, (unsigned)(size < PIECE ? size : PIECE));
-    if (count < 0 && errno == EINVAL && tvlm_file_facts_of(file, &facts)) errno = facts.folder ? EISDIR : EINVAL;
+    if (count < 0 && errno == EINVAL && tvlm_file_facts_of(file, &facts))
+        errno = facts.folder ? EISDIR : EINVAL;
     return count;
 }
 
