@@ -295,7 +295,7 @@ static void say_why_none(const struct tool *tool) {
     if (!none.opened)
         tvlm_log_message(&tool->log, TVLM_LOG_WARNING,
                          "%s (Debian: pocl-opencl-icd for any CPU, intel-opencl-icd, mesa-opencl-icd or "
-                         "nvidia-opencl-icd for a GPU)\n",
+                         "nvidia-opencl-icd for a GPU)",
                          none.error);
 }
 
