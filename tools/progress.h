@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h: shows one bar on stderr for work that takes longer than a second. It is shown only on a
- * terminal.
+ * progress.h: shows one bar on stderr, with the time that is left, for work that takes longer than a second. It is
+ * shown only on a terminal.
  */
 #ifndef TVLM_TOOLS_PROGRESS_H
 #define TVLM_TOOLS_PROGRESS_H

@@ -62,8 +62,9 @@ int video_clip_check(struct tool *tool, const option_group *groups, const video_
 
 /* ---- The first pass ---- */
 
-/* Slots that take more than so many times the mean are told where times count. */
-#define UNEVEN 1.25
+/* Slots that take more than so many times the mean are told: where times count, and where each slot counts alike. */
+#define UNEVEN       1.25
+#define UNEVEN_ALIKE 4.0
 
 /* What is known of a slot. */
 typedef struct slot_time {
@@ -324,9 +325,14 @@ static int count_frames(clip_run *run) {
     if (!run->options->budget.given || !comes_again(run)) return TOOL_DONE;
     int code = open_frames(run, run->stop, &frames);
     frames.quiet = true;
+    const bool bar = code == TOOL_DONE && frames.total > 0;
+    if (bar) progress_start("counting frames", frames.total);
     while (code == TOOL_DONE && !run->stop(NULL) &&
-           (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end)
+           (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end) {
         ++run->expected;
+        if (bar) progress_step(run->expected < frames.total ? run->expected : frames.total);
+    }
+    progress_clear();
     video_frames_release(&frames);
     return code;
 }
@@ -341,15 +347,17 @@ static void warn_unexpected(const clip_run *run) {
                                                  : "the last ones may lack tokens");
 }
 
-/* Says once that slots take unequal times, where --hold was made a number of slots by their mean. */
+/* Says once that slots take unequal times: each counts alike, and --hold was made a number of slots by their mean. */
 static void warn_uneven(clip_run *run) {
-    if (run->hold == 0 || run->uneven || run->longest <= UNEVEN * run->seconds) return;
+    char what[96] = "and each counts alike";
+    if (run->uneven || run->longest <= (run->hold > 0 ? UNEVEN : UNEVEN_ALIKE) * run->seconds) return;
     run->uneven = true;
-    tvlm_log_message(
-        &run->tool->log, TVLM_LOG_WARNING,
-        "%s: a slot takes %.2f s, and %.2f s in the mean, by which --hold is %d slots: tokens may be "
-        "shown for longer; --fps makes all slots alike",
-        slot_of(run, run->slot_count - 1)->path, run->longest, run->seconds, (int)run->hold);
+    if (run->hold > 0)
+        snprintf(what, sizeof what, "by which --hold is %d slots: tokens may be shown for longer",
+                 (int)run->hold);
+    tvlm_log_message(&run->tool->log, TVLM_LOG_WARNING,
+                     "%s: a slot takes %.2f s, and %.2f s in the mean, %s; --fps makes all slots alike",
+                     slot_of(run, run->slot_count - 1)->path, run->longest, run->seconds, what);
 }
 
 static int take(clip_run *run, const video_frames *frames, const video_frame *frame) {
@@ -478,6 +486,7 @@ static int add_frames(const clip_run *run, video_frames *frames, second_pass *pa
             return tool_fail(run->tool, "%s: has fewer frames when it is read again", run->paths[0]);
         TOOL_TRY(add_frame(run, pass, &frame, slot_of(run, slot), run->tokens + first, own));
         if (last) first += own;
+        progress_step(i + 1);
     }
     return TOOL_DONE;
 }
@@ -488,7 +497,9 @@ static int make_outputs(const clip_run *run, second_pass *pass) {
     int code = open_frames(run, NULL, &frames); /* what was decided before a signal is drawn */
     if (code == TOOL_DONE && pass->overlay.path != NULL)
         code = video_seen_open(run->tool, &run->info, run->width, run->height, &pass->seen);
+    progress_start("drawing frames", run->frames);
     if (code == TOOL_DONE) code = add_frames(run, &frames, pass);
+    progress_clear();
     if (code == TOOL_DONE) code = video_overlay_finish(&pass->overlay);
     if (code == TOOL_DONE) code = video_overlay_finish(&pass->encoded);
     if (code == TOOL_DONE) code = video_regions_write(&pass->regions);

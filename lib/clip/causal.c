@@ -4,7 +4,8 @@
  *
  * What a token loses in a later slot is here the sum of what it loses in its own slot, and the change since then. That
  * change is what the frame itself would lose if it were shown in the later slot (table.c adds up in the same way). So a
- * new slot is measured once for all tokens, and compared with the slots of the ring as they are.
+ * new slot is measured once for all tokens, and compared with the slots of the ring as they are, itself among them: what its last frame
+ * loses in its own first frames is over when the next slot comes.
  */
 #include <math.h>
 #include <string.h>
@@ -27,14 +28,22 @@ enum { PARTS = TVLM_BUDGET_PARTS };
 #define PRICE_GAIN    0.3
 #define PRICE_SHARES  4.0
 
+/* What is left of what is lost in a slot once its last frame alone is shown. */
+static void take_own_change(const tvlm_clip *clip, const float *lost, int32_t slot, int32_t tile,
+                            float left[PARTS]) {
+    const float *const own = clip_distance(clip, slot, slot) + PARTS * tile;
+    for (int p = 0; p < PARTS; ++p) left[p] = fmaxf(lost[p] - own[p], 0.0f);
+}
+
 /* Moves the anchors of tokens that leave the ring when slot `slot` comes. */
 static void move_anchors(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
     const int32_t oldest = clip_oldest(clip, slot);
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         if (s->anchors[tile] >= oldest || clip->begin == 0) continue;
-        const float *const moved = clip_distance(clip, s->anchors[tile], oldest) + PARTS * tile;
-        float *const base = s->bases + PARTS * tile;
+        float moved[PARTS], *const base = s->bases + PARTS * tile;
+        take_own_change(clip, clip_distance(clip, s->anchors[tile], oldest) + PARTS * tile, oldest, tile,
+                        moved);
         clip_add_parts(clip, base, moved, base);
         s->anchors[tile] = oldest;
     }
@@ -42,18 +51,19 @@ static void move_anchors(tvlm_clip *clip, int32_t slot) {
 
 tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
-    const int32_t first = clip_oldest(clip, slot);
-    float *to[CLIP_LAGS_MOST];
+    const int32_t first = clip_oldest(clip, slot), last = clip_last_frame(clip, slot);
+    const bool whole = last == clip->temporal * (slot + 1) - 1 && !clip->params.motion;
+    float *to[CLIP_LAGS_MOST + 1];
     if (clip->params.motion)
         TVLM_TRY(tvlm_clip_carry_on(clip, slot));
     else
         move_anchors(clip, slot);
-    for (int32_t from = first; from < slot; ++from) {
+    for (int32_t from = first; from <= slot; ++from) {
         to[from - first] = clip_distance(clip, from, slot);
         memset(to[from - first], 0, PARTS * (size_t)clip->tiles * sizeof **to);
     }
-    for (int32_t frame = clip->temporal * slot; frame <= clip_last_frame(clip, slot); ++frame)
-        TVLM_TRY(tvlm_clip_measure_others(clip, frame, first, slot - first, to));
+    for (int32_t frame = clip->temporal * slot; frame <= last; ++frame)
+        TVLM_TRY(tvlm_clip_measure_others(clip, frame, first, slot - first + (whole && frame < last), to));
     TVLM_TRY(tvlm_clip_read(clip));
     const float *const least = clip_kind_row(clip, slot, 0, CLIP_THUMBNAIL);
     tvlm_clip_emphasise(clip, slot > 0 ? clip_distance(clip, slot - 1, slot) : NULL, NULL, s->counts);
@@ -111,11 +121,11 @@ static void put(const decision *d, int32_t kind, int32_t bought, int32_t length,
         before + tvlm_clip_weigh_parts(d->clip, d->weights, parts, times * emphasised);
 }
 
-/* What is lost in slot `to` by what lost `own` in slot `from`, both numbered from the first slot of the video. */
-static void add_change(const tvlm_clip *clip, const float *own, int32_t from, int32_t to, int32_t tile,
+/* What is lost in slot `to` by what is shown since slot `from`, and loses `base` beside what changed since that slot's last frame. Both are
+ * numbered from the first slot of the video. */
+static void add_change(const tvlm_clip *clip, const float *base, int32_t from, int32_t to, int32_t tile,
                        float parts[PARTS]) {
-    static const float nothing[PARTS] = {0.0f};
-    clip_add_parts(clip, own, to > from ? clip_distance(clip, from, to) + PARTS * tile : nothing, parts);
+    clip_add_parts(clip, base, clip_distance(clip, from, to) + PARTS * tile, parts);
 }
 
 static void put_kind(const decision *d, int32_t kind) {
@@ -124,10 +134,11 @@ static void put_kind(const decision *d, int32_t kind) {
         const float *const row = clip_kind_row(clip, clip->begin + bought, 0, kind);
         for (int32_t length = 1; length <= d->losses.slots - bought; ++length)
             for (int32_t tile = 0; tile < clip->tiles; ++tile) {
-                float parts[PARTS];
-                add_change(clip, row + PARTS * tile, clip->begin + bought, clip->begin + bought + length - 1,
-                           tile, parts);
-                put(d, kind, bought, length, tile, parts);
+                const int32_t from = clip->begin + bought;
+                float base[PARTS], parts[PARTS];
+                take_own_change(clip, row + PARTS * tile, from, tile, base);
+                add_change(clip, base, from, from + length - 1, tile, parts);
+                put(d, kind, bought, length, tile, length > 1 ? parts : row + PARTS * tile);
             }
     }
 }
@@ -236,7 +247,7 @@ static tvlm_status keep_error(tvlm_clip *clip, double slot, clip_choice *choice)
         fill_tables(&d);
         bool made = tvlm_clip_downsample(&d.losses, most, &plain);
         const double error = made ? tvlm_clip_error_of(&d.losses, choice) : -1.0;
-        if (error >= 0.0 && plain.count > 0 && plain.lost < error)
+        if (error >= 0.0 && plain.count > 0 && plain.lost < CLIP_CERTAIN * error)
             made = tvlm_clip_downsample(&d.losses, most, choice);
         status = made && error >= 0.0 ? TVLM_OK : tvlm_clip_no_memory(clip);
     }
@@ -289,7 +300,7 @@ static void remember(const decision *d, const clip_seen *seen) {
         const clip_seen *const now = &seen[clip->tree.place_of[tile]];
         if (d->losses.held && now->kind == d->losses.kinds - 1) continue;
         const float *const row = clip_kind_row(clip, clip->begin, 0, now->kind);
-        memcpy(clip->stream.bases + PARTS * tile, row + PARTS * tile, PARTS * sizeof *row);
+        take_own_change(clip, row + PARTS * tile, clip->begin, tile, clip->stream.bases + PARTS * tile);
         clip->stream.anchors[tile] = clip->shown_from[tile] = clip->begin;
     }
     if (clip->params.motion) tvlm_clip_carry_remember(clip, clip->begin);

@@ -29,6 +29,10 @@ enum { CLIP_WINDOW_MOST = 64, CLIP_WINDOW_LEAST = 8, CLIP_LAGS_MOST = CLIP_WINDO
 /* The share of the loss that is detail which cannot be read. */
 #define CLIP_DETAIL 0.5
 
+/* What is lost by squares that are held is less certain than what is lost by a thumbnail, which may seem so many times as bad and still be
+ * taken. */
+#define CLIP_CERTAIN 1.05
+
 enum { CLIP_TEMPORAL_MAX = 16, CLIP_LATENCY_MOST = 8 };
 
 /* What the device works out next for the host: floats that are added to those at `to`. */

@@ -68,7 +68,7 @@ class VideoTokens:
         return np.flatnonzero((self.slot < number) & (self.until > number))
 
 
-def video(frames: Any, *, budget: int | None = None, share: float | None = None, tolerance: float | None = None, patch: int = 16,
+def video(frames: Any, *, budget: int | None = None, share: float | None = None, tolerance: float | Literal["auto"] | None = None, patch: int = 16,
           slot: int = 2, fps: float | None = None, hold: int | None = None, emphasis: float | None = None,
           size: tuple[int, int] | None = None, count: int | None = None, memory: int | None = None,
           device: Device | str | None = None, copy: bool = False) -> VideoTokens:
@@ -88,7 +88,7 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
 
             - `budget`: so many tokens for the whole video.
             - `share`: this share, above 0 and at most 1, of all tokens of the video in full.
-            - `tolerance`: as few tokens as lose at most this share, 0 .. 1, of what one token in each slot would lose. None, if
+            - `tolerance`: as few tokens as lose at most this share, 0 .. 1, of what one token in each slot would lose. "auto" or none, if
               nothing else is given: 0.03.
         patch: the side of a token in pixels, 4 .. 64.
         slot: how many frames the model takes at a time.
@@ -138,7 +138,7 @@ class VideoTokenStream(Bound):
         patch, slot, hold, emphasis, size, memory, device, copy: as in `video`.
     """
 
-    def __init__(self, *, share: float | None = None, tolerance: float | None = None, latency: int = 0, motion: bool = False,
+    def __init__(self, *, share: float | None = None, tolerance: float | Literal["auto"] | None = None, latency: int = 0, motion: bool = False,
                  patch: int = 16, slot: int = 2, hold: int | None = None, emphasis: float | None = None,
                  size: tuple[int, int] | None = None, memory: int | None = None, device: Device | str | None = None,
                  copy: bool = False) -> None:
@@ -182,7 +182,7 @@ def _spend(params: Any, share: Any, tolerance: Any, *others: Any) -> None:
         raise ArgumentError(f"{'budget, ' if others else ''}share and tolerance exclude each other")
     if share is not None:
         params.share = real("share", share, 0.0, above=True)
-    if tolerance is not None:
+    if tolerance is not None and not (isinstance(tolerance, str) and tolerance == "auto"):  # which zero stands for
         params.tolerance = real("tolerance", tolerance, 0.0) or -1.0  # TVLM_EXPLICIT_ZERO stands for 0
 
 

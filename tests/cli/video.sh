@@ -152,6 +152,8 @@ is "an overlay of what moves along lacks frames" test "$(find "$work/moved" -nam
 for causal in "" --causal; do # frames 2 to 5 are left out, and the slot of frame 1 takes five times as long
     runs 4 5 "${frames[@]:0:2}" "$work"/in/{small,small,small,small}.pgm "${frames[@]:2:2}" --share .3 --slot 1 --hold .08 $causal
     has "$work/stderr" 'f2.pgm: a slot takes 0.20 s, and 0.04 s in the mean, by which --hold is 2 slots: tokens may be shown for longer; --fps makes'
+    runs 4 5 "${frames[@]:0:2}" "$work"/in/{small,small,small,small}.pgm "${frames[@]:2:2}" --share .3 --slot 1 $causal
+    has "$work/stderr" 'f2.pgm: a slot takes 0.20 s, and 0.04 s in the mean, and each counts alike; --fps makes'
 done
 refused 2 '--motion is for --causal' "${video[@]}" "${frames[@]}" --share .3 --motion
 refused 2 '--motion and --latency exclude' "${video[@]}" "${frames[@]}" --share .3 --causal --motion --latency 1
