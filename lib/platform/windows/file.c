@@ -22,6 +22,9 @@
 /* The C library's functions read and write at most INT_MAX bytes in one call. */
 #define PIECE ((size_t)1 << 30)
 
+/* The name of standard input on other systems, which the tool has for it on every one. */
+#define INPUT "/dev/stdin"
+
 /* What others may do with a file while it is open here: everything, as on other systems. */
 #define SHARED (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)
 
@@ -61,6 +64,7 @@ static HANDLE open_name(const char *path, DWORD access, DWORD disposition, DWORD
 }
 
 bool tvlm_path_facts(const char *path, tvlm_file_facts *facts) {
+    if (strcmp(path, INPUT) == 0) return take_facts((HANDLE)_get_osfhandle(_fileno(stdin)), facts);
     const HANDLE handle = open_name(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
     if (handle == INVALID_HANDLE_VALUE) return false;
     const bool found = take_facts(handle, facts);
@@ -194,6 +198,7 @@ static int number_of(HANDLE handle, int flags) {
 
 int tvlm_file_open(const char *path, bool wait) {
     (void)wait; /* pipes with a name are another thing here */
+    if (strcmp(path, INPUT) == 0) return tvlm_file_input();
     /* As a folder it can be opened, so that the caller can say that it is one. */
     return number_of(open_name(path, GENERIC_READ, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS), _O_RDONLY);
 }
