@@ -21,15 +21,15 @@ for i in 1 2 3 4; do
     { printf 'P6\n320 240\n255\n' && dd if=bytes bs=15 skip=$((7 * i)) count=$((320 * 240 * 3 / 15)) status=none; } >"frames/$i.ppm"
 done
 printf '%s\r\n' "photo with a blank.png" "ä.png" >list.txt # as Windows ends lines
-failed=0 count=0
+failed=0 count=0 input=/dev/null
 
 # both CODE COMMAND...: both end with that code, and write the same to stdout, and to the files a/... and b/..., which stand as OUT/....
 both() {
     local code=$1 got=0 wanted=0
     shift
     count=$((count + 1))
-    "$here" "${@//OUT/a}" >a/stdout 2>a/stderr || wanted=$?
-    "${other[@]}" "${@//OUT/b}" >b/stdout 2>b/stderr || got=$?
+    "$here" "${@//OUT/a}" <"$input" >a/stdout 2>a/stderr || wanted=$?
+    "${other[@]}" "${@//OUT/b}" <"$input" >b/stdout 2>b/stderr || got=$?
     if [ $got -ne "$code" ] || [ $wanted -ne "$code" ]; then
         echo "FAILED: exit $got there and $wanted here, not $code: $*: $(head -n 1 b/stderr)"
         failed=$((failed + 1))
@@ -55,6 +55,12 @@ both 0 channels "ä.png" "photo with a blank.png" --each -o OUT "${reference[@]}
 both 0 tensors "photo with a blank.png" --for qwen2-vl --budget 40 -o OUT/tensors.safetensors "${reference[@]}"
 both 0 video frames/1.ppm frames/2.ppm frames/3.ppm frames/4.ppm -k 20 "${reference[@]}"
 both 0 video frames/1.ppm frames/2.ppm frames/3.ppm frames/4.ppm --budget 60 "${reference[@]}"
+input=ä.png
+both 0 select - -k 20 --strategy grid "${reference[@]}"
+both 0 select - --jsonl -k 20 "${reference[@]}"
+input=/dev/null
+both 1 select - "${reference[@]}"
+both 2 select "ä.png" --json=yes "${reference[@]}"
 both 1 select none.png "${reference[@]}"
 both 1 select folder "${reference[@]}"
 both 1 select "ä.png" -o OUT/none/x.json "${reference[@]}"

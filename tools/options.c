@@ -450,7 +450,10 @@ static bool parse(const option_table *table, const getopt_input *input, int argc
         if (i < 0) return complain(&complaint, "unknown option"); /* not reached: getopt knows no others */
         if (found == ':') {
             option_label(table, i, complaint.label, sizeof complaint.label);
-            return complain(&complaint, "%s is missing", table->specs[i].argument);
+            const char *const argument =
+                table->specs[i].argument; /* some systems say so of one too many, too */
+            return argument != NULL ? complain(&complaint, "%s is missing", argument)
+                                    : complain(&complaint, "takes no argument");
         }
         if (table->specs[i].kind == OPTION_SET ? !set_setting(table, optarg, values, &complaint)
                                                : !set_value(table, i, optarg, values, &complaint))
