@@ -123,6 +123,41 @@ static void test_stream_devices(void **unused) {
     if (test_for_each_target(check_stream) == 0) skip();
 }
 
+/* Waves, which differ from scene to scene. */
+static void draw_scene(int scene, uint8_t *pixels) {
+    for (int i = 0; i < WIDTH * HEIGHT; ++i) {
+        const double x = i % WIDTH, y = i / WIDTH;
+        const double waves = 60.0 * sin(x / 11.0 + 2.0 * scene) + 50.0 * cos(y / 9.0 - scene) * sin(x / 23.0);
+        memset(pixels + 3 * i, 127 + (int)waves, 3);
+    }
+}
+
+/* Another scene begins in the middle of a slot. Its thumbnail is held once it is bought: what it lost in the frame before the cut is no
+ * reason to buy it again. */
+static void test_cut_in_a_slot(void **unused) {
+    static uint8_t pixels[WIDTH * HEIGHT * 3];
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    const struct tvlm_clip_params params = {.k = 60, .frames = 20, .causal = true};
+    tvlm_clip *const clip = open_clip(reference, &params);
+    int32_t bought = 0, slot = -1;
+    (void)unused;
+    for (int frame = 0; frame < 20; ++frame) {
+        int32_t count;
+        draw_scene(frame < 9 ? 0 : 1, pixels);
+        assert_int_equal(tvlm_clip_push(clip, &image), TVLM_OK);
+        const tvlm_clip_token *const tokens = tvlm_clip_tokens(clip, &count);
+        for (int32_t i = 0; i < count; ++i) {
+            if (tokens[i].columns == 0 || tokens[i].slot == slot) continue;
+            if (tokens[i].slot >= 4) assert_int_not_equal(tokens[i].columns, bought);
+            bought = tokens[i].slot >= 4 ? tokens[i].columns : 0;
+            slot = tokens[i].slot;
+        }
+    }
+    assert_true(slot >= 4);
+    tvlm_clip *ended = clip;
+    tvlm_clip_destroy(&ended);
+}
+
 /* ---- Long videos ---- */
 
 /* A frame of 32 x 32 pixels, whose left half changes every 20 frames. */
@@ -158,11 +193,9 @@ static void test_long(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_stream_spends),
-        cmocka_unit_test(test_stream_parameters),
-        cmocka_unit_test(test_stream_devices),
-        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_streams),           cmocka_unit_test(test_stream_spends),
+        cmocka_unit_test(test_stream_parameters), cmocka_unit_test(test_stream_devices),
+        cmocka_unit_test(test_cut_in_a_slot),     cmocka_unit_test(test_long),
     };
     return cmocka_run_group_tests(tests, open_reference, close_reference);
 }

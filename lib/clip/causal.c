@@ -2,10 +2,9 @@
 /*
  * causal.c: a stream. Each slot is decided with what is known when it comes, or a few slots later.
  *
- * What a token loses in a later slot is here the sum of what it loses in its own slot, and the change since then. That
- * change is what the frame itself would lose if it were shown in the later slot (table.c adds up in the same way). So a
- * new slot is measured once for all tokens, and compared with the slots of the ring as they are, itself among them: what its last frame
- * loses in its own first frames is over when the next slot comes.
+ * What a token loses in a later slot is here the sum of what its last frame loses in itself, as often as a slot has frames, and the
+ * change since then. That change is what the frame itself would lose if it were shown in the later slot (table.c adds up in the same way). So a
+ * new slot is measured once for all tokens, and compared with the slots of the ring as they are.
  */
 #include <math.h>
 #include <string.h>
@@ -22,18 +21,13 @@ enum { PARTS = TVLM_BUDGET_PARTS };
  * - NEW_CHANGE: how much of the running mean of changes is new.
  * - PRICE_GAIN: how much the price changes where the bucket has a slot's share too much or too little.
  * - PRICE_SHARES: so many such shares count at most.
+ * - UNCERTAIN: this share of what changed since something was bought is added to what it loses, before a thumbnail is taken in its place.
  */
 #define LONGEST_SHOWN 8.0
 #define NEW_CHANGE    0.3
 #define PRICE_GAIN    0.3
 #define PRICE_SHARES  4.0
-
-/* What is left of what is lost in a slot once its last frame alone is shown. */
-static void take_own_change(const tvlm_clip *clip, const float *lost, int32_t slot, int32_t tile,
-                            float left[PARTS]) {
-    const float *const own = clip_distance(clip, slot, slot) + PARTS * tile;
-    for (int p = 0; p < PARTS; ++p) left[p] = fmaxf(lost[p] - own[p], 0.0f);
-}
+#define UNCERTAIN     0.07
 
 /* Moves the anchors of tokens that leave the ring when slot `slot` comes. */
 static void move_anchors(tvlm_clip *clip, int32_t slot) {
@@ -41,9 +35,8 @@ static void move_anchors(tvlm_clip *clip, int32_t slot) {
     const int32_t oldest = clip_oldest(clip, slot);
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
         if (s->anchors[tile] >= oldest || clip->begin == 0) continue;
-        float moved[PARTS], *const base = s->bases + PARTS * tile;
-        take_own_change(clip, clip_distance(clip, s->anchors[tile], oldest) + PARTS * tile, oldest, tile,
-                        moved);
+        const float *const moved = clip_distance(clip, s->anchors[tile], oldest) + PARTS * tile;
+        float *const base = s->bases + PARTS * tile;
         clip_add_parts(clip, base, moved, base);
         s->anchors[tile] = oldest;
     }
@@ -51,19 +44,18 @@ static void move_anchors(tvlm_clip *clip, int32_t slot) {
 
 tvlm_status tvlm_clip_compare(tvlm_clip *clip, int32_t slot) {
     clip_stream *const s = &clip->stream;
-    const int32_t first = clip_oldest(clip, slot), last = clip_last_frame(clip, slot);
-    const bool whole = last == clip->temporal * (slot + 1) - 1 && !clip->params.motion;
-    float *to[CLIP_LAGS_MOST + 1];
+    const int32_t first = clip_oldest(clip, slot);
+    float *to[CLIP_LAGS_MOST];
     if (clip->params.motion)
         TVLM_TRY(tvlm_clip_carry_on(clip, slot));
     else
         move_anchors(clip, slot);
-    for (int32_t from = first; from <= slot; ++from) {
+    for (int32_t from = first; from < slot; ++from) {
         to[from - first] = clip_distance(clip, from, slot);
         memset(to[from - first], 0, PARTS * (size_t)clip->tiles * sizeof **to);
     }
-    for (int32_t frame = clip->temporal * slot; frame <= last; ++frame)
-        TVLM_TRY(tvlm_clip_measure_others(clip, frame, first, slot - first + (whole && frame < last), to));
+    for (int32_t frame = clip->temporal * slot; frame <= clip_last_frame(clip, slot); ++frame)
+        TVLM_TRY(tvlm_clip_measure_others(clip, frame, first, slot - first, to));
     TVLM_TRY(tvlm_clip_read(clip));
     const float *const least = clip_kind_row(clip, slot, 0, CLIP_THUMBNAIL);
     tvlm_clip_emphasise(clip, slot > 0 ? clip_distance(clip, slot - 1, slot) : NULL, NULL, s->counts);
@@ -121,11 +113,19 @@ static void put(const decision *d, int32_t kind, int32_t bought, int32_t length,
         before + tvlm_clip_weigh_parts(d->clip, d->weights, parts, times * emphasised);
 }
 
-/* What is lost in slot `to` by what is shown since slot `from`, and loses `base` beside what changed since that slot's last frame. Both are
- * numbered from the first slot of the video. */
+/* What the last frame of a slot loses by a token of a kind in a slot of frames like itself. */
+static void find_base(const tvlm_clip *clip, int32_t slot, int32_t kind, int32_t tile, float base[PARTS]) {
+    const float *const last = clip_last_row(clip, slot) +
+                              ((size_t)clip->measured[kind] * (size_t)clip->tiles + (size_t)tile) * PARTS;
+    for (int p = 0; p < PARTS; ++p) base[p] = (float)clip->temporal * last[p];
+}
+
+/* What is lost in slot `to` by what was bought in slot `from` and loses `base` beside what has changed since. Both are numbered from the
+ * first slot of the video. */
 static void add_change(const tvlm_clip *clip, const float *base, int32_t from, int32_t to, int32_t tile,
                        float parts[PARTS]) {
-    clip_add_parts(clip, base, clip_distance(clip, from, to) + PARTS * tile, parts);
+    static const float nothing[PARTS] = {0.0f};
+    clip_add_parts(clip, base, to > from ? clip_distance(clip, from, to) + PARTS * tile : nothing, parts);
 }
 
 static void put_kind(const decision *d, int32_t kind) {
@@ -136,7 +136,7 @@ static void put_kind(const decision *d, int32_t kind) {
             for (int32_t tile = 0; tile < clip->tiles; ++tile) {
                 const int32_t from = clip->begin + bought;
                 float base[PARTS], parts[PARTS];
-                take_own_change(clip, row + PARTS * tile, from, tile, base);
+                find_base(clip, from, kind, tile, base);
                 add_change(clip, base, from, from + length - 1, tile, parts);
                 put(d, kind, bought, length, tile, length > 1 ? parts : row + PARTS * tile);
             }
@@ -235,24 +235,41 @@ static bool solve_within(const tvlm_clip *clip, clip_solver *solver, const clip_
     return solved && (high == low || tvlm_clip_solve(solver, high, choice));
 }
 
+/* By how much what is held changed since it was bought, where a choice leaves it: what it loses is a sum with that, and not certain. */
+static double changed(const decision *d, const clip_choice *choice, clip_seen *seen) {
+    const tvlm_clip *const clip = d->clip;
+    double sum = 0.0;
+    if (!d->losses.held) return 0.0;
+    tvlm_clip_show(&d->losses, choice, 1, seen);
+    for (int32_t tile = 0; tile < clip->tiles; ++tile)
+        if (seen[clip->tree.place_of[tile]].kind == d->losses.kinds - 1)
+            sum += (double)tvlm_clip_weigh_parts(
+                clip, d->weights, clip_distance(clip, clip->stream.anchors[tile], clip->begin) + PARTS * tile,
+                1.0);
+    return sum;
+}
+
 /* Takes one thumbnail in place of what was chosen where the choice has a larger squared error in its slot than the best
- * thumbnail that a slot's share pays for, which is what downsampling would show. */
+ * thumbnail that a slot's share pays for, which is what downsampling would show. What is held must be better by more than is uncertain. */
 static tvlm_status keep_error(tvlm_clip *clip, double slot, clip_choice *choice) {
     const int32_t most = (int32_t)fmin(fmax(slot, 1.0), fmin(fmax(clip->stream.bucket, 0.0), INT32_MAX));
     clip_choice plain = {0};
+    clip_seen *const seen = tvlm_allocate((size_t)clip->tree.places, sizeof *seen);
     decision d;
     tvlm_status status = begin(clip, 1, 0.0, &d);
+    if (status == TVLM_OK && seen == NULL) status = tvlm_clip_no_memory(clip);
     if (status == TVLM_OK) {
         for (int32_t tile = 0; tile < clip->tiles; ++tile) d.times[tile] = 1.0;
         fill_tables(&d);
         bool made = tvlm_clip_downsample(&d.losses, most, &plain);
         const double error = made ? tvlm_clip_error_of(&d.losses, choice) : -1.0;
-        if (error >= 0.0 && plain.count > 0 && plain.lost < CLIP_CERTAIN * error)
+        if (error >= 0.0 && plain.count > 0 && plain.lost < error + UNCERTAIN * changed(&d, choice, seen))
             made = tvlm_clip_downsample(&d.losses, most, choice);
         status = made && error >= 0.0 ? TVLM_OK : tvlm_clip_no_memory(clip);
     }
     tvlm_clip_choice_free(&plain);
     end(&d);
+    free(seen);
     return status;
 }
 
@@ -300,7 +317,8 @@ static void remember(const decision *d, const clip_seen *seen) {
         const clip_seen *const now = &seen[clip->tree.place_of[tile]];
         if (d->losses.held && now->kind == d->losses.kinds - 1) continue;
         const float *const row = clip_kind_row(clip, clip->begin, 0, now->kind);
-        take_own_change(clip, row + PARTS * tile, clip->begin, tile, clip->stream.bases + PARTS * tile);
+        find_base(clip, clip->begin, now->kind, tile, clip->stream.bases + PARTS * tile);
+        memcpy(clip->stream.own + PARTS * tile, row + PARTS * tile, PARTS * sizeof *row);
         clip->stream.anchors[tile] = clip->shown_from[tile] = clip->begin;
     }
     if (clip->params.motion) tvlm_clip_carry_remember(clip, clip->begin);
@@ -322,6 +340,8 @@ static void add_up(const decision *d) {
         float parts[PARTS];
         if (is_over(clip, tile)) /* nothing is shown there */
             memcpy(parts, clip_kind_row(clip, clip->begin, 0, CLIP_THUMBNAIL) + PARTS * tile, sizeof parts);
+        else if (clip->stream.anchors[tile] == clip->begin)
+            memcpy(parts, clip->stream.own + PARTS * tile, sizeof parts);
         else
             add_change(clip, clip->stream.bases + PARTS * tile, clip->stream.anchors[tile], clip->begin, tile,
                        parts);

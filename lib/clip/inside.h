@@ -29,15 +29,11 @@ enum { CLIP_WINDOW_MOST = 64, CLIP_WINDOW_LEAST = 8, CLIP_LAGS_MOST = CLIP_WINDO
 /* The share of the loss that is detail which cannot be read. */
 #define CLIP_DETAIL 0.5
 
-/* What is lost by squares that are held is less certain than what is lost by a thumbnail, which may seem so many times as bad and still be
- * taken. */
-#define CLIP_CERTAIN 1.05
-
 enum { CLIP_TEMPORAL_MAX = 16, CLIP_LATENCY_MOST = 8 };
 
-/* What the device works out next for the host: floats that are added to those at `to`. */
+/* What the device works out next for the host: floats that are added to those at `to`, and at `also`. */
 typedef struct clip_wanted {
-    float *to;
+    float *to, *also; /* NULL: to nothing else */
     size_t floats;
 } clip_wanted;
 
@@ -71,7 +67,10 @@ typedef struct clip_stream {
         *distances; /* [ring][ring][tiles][2]: what a slot's last frame loses in the frames of a later slot */
     int32_t *anchors; /* [tiles] */
     float *bases;     /* [tiles][2]: what is lost beside the change since the anchor */
-    float *changes;   /* [tiles]: a running mean of what a tile loses from one slot to the next, weighed */
+    float *own;       /* [tiles][2]: what is lost in its own slot by what was bought last */
+    float *
+        last; /* [window][pictures][tiles][2]: what the last frame of a slot loses in itself; slot s is at place s % window */
+    float *changes; /* [tiles]: a running mean of what a tile loses from one slot to the next, weighed */
     double bucket;
     double *counts;                  /* [tiles]: how often what is lost in the last slot counts */
     double whole[TVLM_BUDGET_PARTS]; /* what thumbnails of one patch lost in all slots so far */
@@ -250,6 +249,12 @@ float tvlm_clip_weigh_parts(const tvlm_clip *clip, const double weights[TVLM_BUD
 void tvlm_clip_leave_out_broken(const tvlm_clip *clip, const clip_losses *losses);
 
 /* ---- causal.c ---- */
+
+/* What tokens of the last frame of a slot lose in that frame: [pictures][tiles][2]. */
+static inline float *clip_last_row(const tvlm_clip *clip, int32_t slot) {
+    return clip->stream.last +
+           (size_t)(slot % clip->window) * (size_t)clip->pictures * (size_t)clip->tiles * 2;
+}
 
 /* What the last frame of a slot of the ring loses in a later one: [tiles][2]. */
 static inline float *clip_distance(const tvlm_clip *clip, int32_t from, int32_t to) {

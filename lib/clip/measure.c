@@ -110,7 +110,7 @@ static double bytes_of(const tvlm_clip *clip, const extent *e) {
     const double rows = (double)e->lags * clip->pictures;
     const double table = 8.0 * e->window * rows * tiles,
                  read = 8.0 * clip->temporal * (rows + e->ring) * tiles;
-    const double single = clip->params.causal ? 0.0 : 16.0 * e->window * e->window * tiles,
+    const double single = (clip->params.causal ? 8.0 * clip->pictures : 16.0 * e->window) * e->window * tiles,
                  distances = 8.0 * e->ring * e->ring * tiles;
     const double lost = 4.0 * 2.9 * intervals * (clip->kinds + 1) * tiles;
     /* The reference stores floats in every format. */
@@ -157,10 +157,12 @@ static tvlm_status open_stream(tvlm_clip *clip) {
     s->distances = tvlm_allocate(ring * ring * tiles, 2 * sizeof *s->distances);
     s->anchors = tvlm_allocate(tiles, sizeof *s->anchors);
     s->bases = tvlm_allocate(tiles, 2 * sizeof *s->bases);
+    s->own = tvlm_allocate(tiles, 2 * sizeof *s->own);
+    s->last = tvlm_allocate((size_t)clip->window * (size_t)clip->pictures * tiles, 2 * sizeof *s->last);
     s->changes = tvlm_allocate(tiles, sizeof *s->changes);
     s->counts = tvlm_allocate(tiles, sizeof *s->counts);
-    return s->distances != NULL && s->anchors != NULL && s->bases != NULL && s->changes != NULL &&
-                   s->counts != NULL
+    return s->distances != NULL && s->anchors != NULL && s->bases != NULL && s->own != NULL &&
+                   s->last != NULL && s->changes != NULL && s->counts != NULL
                ? TVLM_OK
                : tvlm_clip_no_memory(clip);
 }
@@ -231,6 +233,8 @@ void tvlm_clip_close(tvlm_clip *clip) {
     free(clip->stream.distances);
     free(clip->stream.anchors);
     free(clip->stream.bases);
+    free(clip->stream.own);
+    free(clip->stream.last);
     free(clip->stream.changes);
     free(clip->stream.counts);
     tvlm_clip_carry_close(clip);
@@ -286,10 +290,11 @@ tvlm_status tvlm_clip_take(tvlm_clip *clip, const tvlm_image *frame) {
 }
 
 /* Compares a plan's pictures of `frame` with `seen` frames of `kept`: that at place `first`, and each `step` places after it. The
- * device goes on from where it has written up to. Each frame's losses are added to `to`, of which there is one for each. */
+ * device goes on from where it has written up to. Each frame's losses are added to `to`, of which there is one for each, and to
+ * `also`, if it is not NULL. */
 static tvlm_status run_plan(tvlm_clip *clip, tvlm_budget_plan *plan, int32_t frame,
                             const tvlm_budget_kept *kept, int32_t first, int32_t step, int32_t seen,
-                            float *const *to) {
+                            float *const *to, float *also) {
     const size_t floats = (size_t)plan->count * 2 * (size_t)clip->tiles;
     plan->kept = kept;
     plan->first = first % kept->places;
@@ -298,7 +303,7 @@ static tvlm_status run_plan(tvlm_clip *clip, tvlm_budget_plan *plan, int32_t fra
     TVLM_TRY(clip->device->backend->losses(clip->device, tvlm_clip_texture(clip, frame), plan, clip->buffer,
                                            clip->wanted_floats));
     for (int32_t i = 0; i < seen; ++i) {
-        clip->wanted[clip->wanted_count++] = (clip_wanted){to[i], floats};
+        clip->wanted[clip->wanted_count++] = (clip_wanted){to[i], also, floats};
         clip->wanted_floats += floats;
     }
     return TVLM_OK;
@@ -312,6 +317,7 @@ tvlm_status tvlm_clip_read(tvlm_clip *clip) {
     for (int32_t i = 0; i < clip->wanted_count; ++i) {
         const clip_wanted *const wanted = &clip->wanted[i];
         for (size_t n = 0; n < wanted->floats; ++n) wanted->to[n] += from[n];
+        for (size_t n = 0; wanted->also != NULL && n < wanted->floats; ++n) wanted->also[n] += from[n];
         from += wanted->floats;
     }
     clip->wanted_count = 0;
@@ -324,13 +330,17 @@ static float *row_of(const tvlm_clip *clip, int32_t slot, int32_t frame, int32_t
     return clip_row(clip, slot, frame / clip->temporal - slot) + (size_t)first * 2 * (size_t)clip->tiles;
 }
 
-/* Measures all pictures of a frame of a slot in the frames from `frame` to `end` - 1. */
-static tvlm_status measure_frame(tvlm_clip *clip, int32_t slot, int32_t frame, int32_t end) {
+/* Measures all pictures of a frame of a slot in the frames from `frame` to `end` - 1. `last`: it is the slot's last one, which a stream
+ * keeps by itself, too. */
+static tvlm_status measure_frame(tvlm_clip *clip, int32_t slot, int32_t frame, int32_t end, bool last) {
     float *to[CLIP_TEMPORAL_MAX * CLIP_LAGS_MOST];
     for (int32_t p = 0; p < clip->plan_count; ++p) {
         clip_plan *const made = &clip->plans[p];
         for (int32_t i = 0; i < end - frame; ++i) to[i] = row_of(clip, slot, frame + i, made->first);
-        TVLM_TRY(run_plan(clip, &made->plan, frame, &clip->kept, frame, 1, end - frame, to));
+        float *const also = last && clip->stream.ring > 0
+                                ? clip_last_row(clip, slot) + (size_t)made->first * 2 * (size_t)clip->tiles
+                                : NULL;
+        TVLM_TRY(run_plan(clip, &made->plan, frame, &clip->kept, frame, 1, end - frame, to, also));
     }
     return TVLM_OK;
 }
@@ -342,8 +352,12 @@ static tvlm_status measure_slot(tvlm_clip *clip, int32_t slot) {
     const int32_t last = end < first + clip->temporal ? end - 1 : first + clip->temporal - 1;
     memset(clip_row(clip, slot, 0), 0,
            (size_t)clip->lags * (size_t)clip->pictures * 2 * (size_t)clip->tiles * sizeof *clip->table);
-    for (int32_t frame = first; frame < last; ++frame) TVLM_TRY(measure_frame(clip, slot, frame, frame + 1));
-    TVLM_TRY(measure_frame(clip, slot, last, end));
+    if (clip->stream.ring > 0)
+        memset(clip_last_row(clip, slot), 0,
+               (size_t)clip->pictures * 2 * (size_t)clip->tiles * sizeof *clip->stream.last);
+    for (int32_t frame = first; frame < last; ++frame)
+        TVLM_TRY(measure_frame(clip, slot, frame, frame + 1, false));
+    TVLM_TRY(measure_frame(clip, slot, last, end, true));
     ++clip->looked_at;
     return clip->stream.ring > 0 ? TVLM_OK : tvlm_clip_read(clip);
 }
@@ -361,7 +375,7 @@ tvlm_status tvlm_clip_measure_others(tvlm_clip *clip, int32_t frame, int32_t slo
     bool still = true;
     if (count == 0) return TVLM_OK;
     if (clip->params.motion) TVLM_TRY(tvlm_clip_carry_luma(clip, frame, slot, &still));
-    if (!still) return run_plan(clip, plan, frame, &clip->carry.moved, 0, 1, count, to);
+    if (!still) return run_plan(clip, plan, frame, &clip->carry.moved, 0, 1, count, to, NULL);
     return run_plan(clip, plan, frame, &clip->kept, clip->temporal * (slot + 1) - 1, clip->temporal, count,
-                    to);
+                    to, NULL);
 }

@@ -44,8 +44,7 @@ static bool spend_by_error(const clip_losses *errors, int32_t most, const clip_c
                       tvlm_clip_fill(errors, most, choice);
     const double error = made ? tvlm_clip_error_of(errors, choice) : -1.0;
     tvlm_clip_solver_free(solver);
-    return error >= 0.0 &&
-           (CLIP_CERTAIN * error <= plain->lost || tvlm_clip_downsample(errors, most, choice));
+    return error >= 0.0 && (error <= plain->lost || tvlm_clip_downsample(errors, most, choice));
 }
 
 /*
@@ -62,7 +61,7 @@ static tvlm_status keep_error(tvlm_clip *clip, const clip_losses *losses, int32_
     bool made = tvlm_clip_downsample(&errors, most, &plain);
     const double error = made && plain.count > 0 ? tvlm_clip_error_of(&errors, choice) : 0.0;
     made = made && error >= 0.0;
-    if (made && plain.count > 0 && CLIP_CERTAIN * error > plain.lost)
+    if (made && plain.count > 0 && error > plain.lost)
         made = spend_by_error(&errors, most, &plain, choice) &&
                tvlm_clip_replay(losses, choice, losses->slots, &choice->lost);
     tvlm_clip_choice_free(&plain);
