@@ -429,7 +429,7 @@ const tool_command video_command = {
         "  slot, frame, frames, time  its number, that of its first frame, how many it has, seconds\n"
         "  k, of            tokens of the whole video; and how many all of it at full size would be\n"
         "  lost, lost_downsampled     predicted, as a share of what one token a slot would lose; and that of the best\n"
-        "                   downsampling in time and size to as many tokens\n"
+        "                   downsampling in time and size to as many tokens, of each 64 slots by themselves\n"
         "  held             how many cells, squares of --patch pixels, still show a token of an earlier slot\n"
         "  motion           with --motion: a, b, c, d, e, f: what is at (x, y) was at (a x + b y + c, d x + e y + f) in the slot before,\n"
         "                   and what is held moves with it\n"

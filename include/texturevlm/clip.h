@@ -26,13 +26,14 @@
  * one patch loses, if one is made in every slot. For a price of a token the best choice over the tree of squares and
  * over all intervals of slots is found by dynamic programming. The price is found by bisection (Shoham & Gersho 1988;
  * conditional replenishment: Mounts 1969). The choice is compared with downsampling, which is every n-th slot as one
- * thumbnail that is held up to the next. It is never predicted to lose more than that. Without a tolerance it is never
- * predicted to have a larger squared error, either.
+ * thumbnail that is held up to the next. No window (below) is predicted to lose more than that, or without a tolerance to
+ * have a larger squared error.
  *
  * *Long videos* are decided in windows of 64 slots, or of fewer where memory is short. The first half of a window's
  * tokens is final when its last slot is there. The second half is decided anew with the next window, which begins
- * with what is still shown. Each window spends what the budget grants up to its end. So memory does not grow with
- * the video, but for the tokens. A token may be held for more than a quarter of a window. What it loses from there
+ * with what is still shown. Each window spends what the budget grants up to its end, and is compared with the
+ * downsampling of its own slots: a scene that is still for longer than a window gets its details window by window. So memory
+ * does not grow with the video, but for the tokens. A token may be held for more than a quarter of a window. What it loses from there
  * on is not measured: it is the loss of the longest time that was measured, and the changes since.
  *
  * *Streams* (`causal`). A slot's share of the budget fills a bucket, from which the slot's tokens are paid. The

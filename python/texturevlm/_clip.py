@@ -78,7 +78,7 @@ def video(frames: Any, *, budget: int | None = None, share: float | None = None,
         tokens.of(3), tokens.held(3)        # what slot 3 buys, and what it still shows of earlier slots
 
     It is predicted to lose no more than the best downsampling in time and size. A video of more than 64 slots is decided in
-    windows. `VideoTokenStream` decides slot by slot.
+    windows, of each of which that is so. `VideoTokenStream` decides slot by slot.
 
     Parameters:
         frames: frames of one size, in their order: an array or a tensor [n, ...], a list, or any iterable of what `select` takes, of
