@@ -264,7 +264,7 @@ static tvlm_status keep_error(tvlm_clip *clip, double slot, clip_choice *choice)
         bool made = tvlm_clip_downsample(&d.losses, most, &plain);
         const double error = made ? tvlm_clip_error_of(&d.losses, choice) : -1.0;
         if (error >= 0.0 && plain.count > 0 && plain.lost < error + UNCERTAIN * changed(&d, choice, seen))
-            made = tvlm_clip_downsample(&d.losses, most, choice);
+            made = tvlm_clip_spend_by_error(&d.losses, most, &plain, choice);
         status = made && error >= 0.0 ? TVLM_OK : tvlm_clip_no_memory(clip);
     }
     tvlm_clip_choice_free(&plain);

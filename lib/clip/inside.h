@@ -289,6 +289,11 @@ bool tvlm_clip_keep(tvlm_clip *clip, const clip_losses *losses, const clip_choic
 /* What a choice loses by a table of squared errors, with what comes across the sides of tiles. Negative: no memory. */
 double tvlm_clip_error_of(const clip_losses *errors, const clip_choice *choice);
 
+/* Chooses at most so many tokens by a table of squared errors alone, or `plain`, the best downsampling by it, where that has less. False: no
+ * memory. */
+bool tvlm_clip_spend_by_error(const clip_losses *errors, int32_t most, const clip_choice *plain,
+                              clip_choice *choice);
+
 /* Lets the window begin `final` slots later. */
 void tvlm_clip_move_on(tvlm_clip *clip, int32_t slots, int32_t final);
 

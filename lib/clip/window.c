@@ -35,16 +35,19 @@ double tvlm_clip_error_of(const clip_losses *errors, const clip_choice *choice) 
     return lost + across;
 }
 
-/* Chooses by the squared error alone, or the best downsampling by it, where that has less. */
-static bool spend_by_error(const clip_losses *errors, int32_t most, const clip_choice *plain,
-                           clip_choice *choice) {
+/* So many times its error a choice of squares may not have beyond that of a thumbnail, which is known exactly, while between squares more is
+ * lost than the table has. */
+#define MIXTURE 1.05
+
+bool tvlm_clip_spend_by_error(const clip_losses *errors, int32_t most, const clip_choice *plain,
+                              clip_choice *choice) {
     clip_solver *const solver = tvlm_clip_solver_make(errors);
     double price = 0.0;
     const bool made = solver != NULL && tvlm_clip_solve_budget(solver, most, &price, choice) &&
                       tvlm_clip_fill(errors, most, choice);
     const double error = made ? tvlm_clip_error_of(errors, choice) : -1.0;
     tvlm_clip_solver_free(solver);
-    return error >= 0.0 && (error <= plain->lost || tvlm_clip_downsample(errors, most, choice));
+    return error >= 0.0 && (MIXTURE * error <= plain->lost || tvlm_clip_downsample(errors, most, choice));
 }
 
 /*
@@ -62,7 +65,7 @@ static tvlm_status keep_error(tvlm_clip *clip, const clip_losses *losses, int32_
     const double error = made && plain.count > 0 ? tvlm_clip_error_of(&errors, choice) : 0.0;
     made = made && error >= 0.0;
     if (made && plain.count > 0 && error > plain.lost)
-        made = spend_by_error(&errors, most, &plain, choice) &&
+        made = tvlm_clip_spend_by_error(&errors, most, &plain, choice) &&
                tvlm_clip_replay(losses, choice, losses->slots, &choice->lost);
     tvlm_clip_choice_free(&plain);
     free(errors.lost);
