@@ -41,7 +41,7 @@ static inline void remove_folder(const char *path) {
 
 /* Reads the whole of a file, and puts a 0 behind it. The caller frees it. */
 static inline char *read_file(const char *path, size_t *size) {
-    struct stat about;
+    struct stat about = {0};
     FILE *stream = fopen(path, "rb");
     if (stream == NULL || fstat(fileno(stream), &about) != 0) fail_msg("cannot read %s", path);
     char *text = calloc((size_t)about.st_size + 1, 1);

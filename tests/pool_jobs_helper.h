@@ -104,7 +104,7 @@ static inline tvlm_status run(void *user, const tvlm_pool_place *place) {
     assert_non_null(place->device);
     if (w->waits > 0) wait_at_gate(w->waits);
     while (w->after > 0 && atomic_load(&all.jobs[w->after].dones) == 0) pause_for(100000);
-    pause_for(1000 * (100 + 7919L * (w - all.jobs) % 700)); /* some take longer than those behind them */
+    pause_for(1000 * (100 + 7919 * (int)(w - all.jobs) % 700)); /* some take longer than those behind them */
     atomic_fetch_sub(&all.running, 1);
     if (w->status != TVLM_OK)
         tvlm_log_message(&place->device->log, TVLM_LOG_ERROR, "job %d failed", (int)(w - all.jobs));

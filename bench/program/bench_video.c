@@ -6,7 +6,6 @@
  */
 #include "bench_video.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "core/times.h"
 #include "core/try.h"
 #include "json.h"
+#include "platform/folder.h"
 #include "progress.h"
 #include "texturevlm/io.h"
 #include "texturevlm/stack.h"
@@ -103,33 +103,34 @@ static int make_scene(struct tool *tool, int32_t width, int32_t height, double s
     return TOOL_DONE;
 }
 
-static int is_frame(const struct dirent *entry) {
-    const char *const dot = strrchr(entry->d_name, '.');
+static bool is_frame(const char *name) {
+    const char *const dot = strrchr(name, '.');
     return dot != NULL && (strcmp(dot, ".jpg") == 0 || strcmp(dot, ".png") == 0 || strcmp(dot, ".ppm") == 0);
 }
 
 static int read_scene(struct tool *tool, const char *folder, struct scene *scene) {
-    struct dirent **names = NULL;
-    const int count = scandir(folder, &names, is_frame, alphasort);
-    int code = count > WARM ? TOOL_DONE
-                            : tool_fail(tool, "%s: there are fewer than %d frames (.jpg, .png, .ppm) in it",
-                                        folder, WARM + 1);
+    char **names = NULL;
+    size_t count = 0;
+    int code = TOOL_DONE;
+    (void)tvlm_folder_list(folder, &names, &count); /* a folder that cannot be read has no frames */
     snprintf(scene->name, sizeof scene->name, "%.40s", folder);
-    for (int i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count && code == TOOL_DONE && scene->count < FRAMES_MAX; ++i) {
         char path[4096];
         const int32_t n = scene->count;
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
-        free(names[i]);
-        if (code != TOOL_DONE || n == FRAMES_MAX) continue;
+        if (!is_frame(names[i])) continue;
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         code = tool_status(tool, tvlm_image_load(path, &tool->log, &scene->loaded[n]));
-        if (code != TOOL_DONE) continue;
+        if (code != TOOL_DONE) break;
         scene->images[n] = *scene->loaded[n];
         ++scene->count;
         if (scene->images[n].width != scene->images[0].width ||
             scene->images[n].height != scene->images[0].height)
             code = tool_fail(tool, "%s: has another size than the frames before it", path);
     }
-    free(names);
+    tvlm_folder_release(names, count);
+    if (code == TOOL_DONE && scene->count <= WARM)
+        code =
+            tool_fail(tool, "%s: there are fewer than %d frames (.jpg, .png, .ppm) in it", folder, WARM + 1);
     return code;
 }
 
