@@ -90,6 +90,13 @@ def test_a_picture_becomes_what_pictures_makes_of_it(proxy, server):
     proxy.waits_for(f"POST /v1/chat/completions 200, pictures: 1, tokens: {expected.tokens} of 302, ")
 
 
+@pytest.mark.parametrize("path", ["/chat/completions", "/chat%2Fcompletions?key=1"])
+def test_the_path_without_v1_is_taken_too(proxy, server, path):
+    status, _, _ = proxy.ask("POST", path, json.dumps(chat(part(PAGE), TEXT)))
+    assert status == 200 and server.asked[-1][:2] == ("POST", path)
+    assert sent(server)["messages"][0]["content"] == [*tv.pictures(saved(PAGE, format="PNG"), budget=BUDGET), TEXT]
+
+
 def test_several_pictures_and_messages(proxy, server):
     photo = Image.fromarray(np.kron(np.random.default_rng(1).integers(0, 255, (15, 20, 3)), np.ones((28, 28, 1))).astype("uint8"))
     document = {"messages": [

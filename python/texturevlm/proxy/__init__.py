@@ -3,9 +3,9 @@
 
     python -m texturevlm.proxy --upstream http://127.0.0.1:8080 --budget 256
 
-Each picture in the messages of ``/v1/chat/completions`` becomes what `texturevlm.pictures` makes of it: a smaller picture, or a small
-one and crops, with a line of text that says where each lies. A picture that takes no more tokens than it may stays as it is. All
-else is handed on unchanged, both ways, and answers are handed on as they come.
+Each picture in the messages of ``/v1/chat/completions``, and of llama.cpp's ``/chat/completions``, becomes what `texturevlm.pictures`
+makes of it: a smaller picture, or a small one and crops, with a line of text that says where each lies. A picture that takes no more
+tokens than it may stays as it is. All else is handed on unchanged, both ways, and answers are handed on as they come.
 
 The module needs aiohttp and Pillow: ``pip install texturevlm[proxy]``. doc/server.md in the project's repository is its manual.
 """

@@ -26,7 +26,8 @@ from . import _addresses
 from ._choose import Chooser, Chosen
 from ._messages import EncodingError
 
-PATH = "/v1/chat/completions"
+# llama.cpp's server answers the second path as it does the first.
+PATHS = ("/v1/chat/completions", "/chat/completions")
 CONNECT = 10.0
 """The most seconds until a server takes a connection."""
 HEADER = 1 << 16
@@ -125,7 +126,7 @@ class Proxy:
                 raise Refused(400, "what is asked for does not begin with a slash")
             body: Any = request.content if request.can_read_body else None
             headers = headers_of(request.headers, {"host", "expect"})
-            if request.method == "POST" and urllib.parse.unquote(path) == PATH:
+            if request.method == "POST" and urllib.parse.unquote(path) in PATHS:
                 body, headers, chosen = await self._with_pictures(request, headers)
                 said = _said(chosen)
             else:
