@@ -9,8 +9,8 @@
 
 #include "inside.h"
 
-/* By how much the loss of several pictures must be the least: it is predicted by another measurement than
- * that of the others. */
+/* By how much the loss of several pictures must be the least, where they were not asked for: it is predicted
+ * by another measurement than that of the others. */
 #define DOUBT 0.01f
 /* How many sizes behind the first that loses little enough are looked at for fewer tokens. */
 #define AHEAD 4
@@ -150,18 +150,26 @@ static tvlm_status add_cells(choosing *c, int32_t tokens) {
 
 /* ---- The choice ---- */
 
-static float preferred(const tvlm_mtmd_candidate *one) {
-    return one->loss + (one->way == TVLM_MTMD_PICTURES ? DOUBT : 0.0f);
+static float preferred(const tvlm_mtmd_candidate *one, tvlm_mtmd_way way) {
+    return one->loss + (one->way == TVLM_MTMD_PICTURES && way == TVLM_MTMD_AUTO ? DOUBT : 0.0f);
 }
 
-/* Of the candidates of a way (auto: of any) the one of least loss, or of fewest tokens; -1: there is none. */
+/* Whether a candidate may be taken where a way was asked for: its own, and in place of pruned and pictures one
+ * picture of all tokens, which both must be better than. Not pruned for pictures: the encoder sees more then. */
+static bool may_be(tvlm_mtmd_way way, tvlm_mtmd_way candidate) {
+    if (way == TVLM_MTMD_AUTO || candidate == way) return true;
+    return way != TVLM_MTMD_CELLS && (candidate == TVLM_MTMD_SMALLER || candidate == TVLM_MTMD_FULL);
+}
+
+/* Of the candidates that may be taken for a way the one of least loss, or of fewest tokens; -1: there is none. */
 static int32_t best_of(const choosing *c, tvlm_mtmd_way way, bool fewest) {
     int32_t best = -1;
     for (int32_t i = 0; i < c->count; ++i) {
         const tvlm_mtmd_candidate *one = &c->plan->candidates[i],
                                   *other = &c->plan->candidates[best < 0 ? i : best];
-        if (way != TVLM_MTMD_AUTO && one->way != way) continue;
-        const bool better = fewest ? one->tokens < other->tokens : preferred(one) < preferred(other);
+        if (!may_be(way, one->way)) continue;
+        const bool better =
+            fewest ? one->tokens < other->tokens : preferred(one, way) < preferred(other, way);
         if (best < 0 || better) best = i;
     }
     return best;
@@ -199,10 +207,7 @@ static tvlm_status choose_tokens(choosing *c, tvlm_mtmd_way way, int32_t tokens)
     TVLM_TRY(add_pruned(c, tokens));
     if (way == TVLM_MTMD_AUTO || way == TVLM_MTMD_PICTURES) TVLM_TRY(add_pictures(c, tokens, 0.0f));
     if (way == TVLM_MTMD_CELLS) TVLM_TRY(add_cells(c, tokens));
-    int32_t best = best_of(c, way, false);
-    /* Where no crop is worth its tokens, the best of the others is. */
-    if (best < 0 && way == TVLM_MTMD_PICTURES && c->m->chooser->info.columns == 0)
-        best = best_of(c, TVLM_MTMD_AUTO, false);
+    const int32_t best = best_of(c, way, false);
     if (best < 0) return refuse_none(c, way, tokens);
     take(c, best);
     return TVLM_OK;
@@ -244,8 +249,7 @@ static tvlm_status choose_tolerance(choosing *c, tvlm_mtmd_way way, float tolera
     if (way == TVLM_MTMD_AUTO || way == TVLM_MTMD_PRUNED) TVLM_TRY(add_pruned_within(c, first, tolerance));
     if (way == TVLM_MTMD_AUTO || way == TVLM_MTMD_PICTURES)
         TVLM_TRY(add_pictures(c, 0, tolerance == 0.0f ? TVLM_EXPLICIT_ZERO : tolerance));
-    const int32_t best = best_of(c, way, true);
-    take(c, best < 0 ? 0 : best);
+    take(c, best_of(c, way, true));
     return TVLM_OK;
 }
 

@@ -51,6 +51,13 @@ static void test_full(void **state) {
     }
 }
 
+/* A way that was asked for, or one picture of all tokens, where that loses no more. */
+static void check_way(const struct tvlm_mtmd_plan_info *info, tvlm_mtmd_way way) {
+    const tvlm_mtmd_way found = info->chosen.way;
+    if (way == TVLM_MTMD_AUTO || found == way || found == TVLM_MTMD_FULL) return;
+    assert_true(way != TVLM_MTMD_CELLS && found == TVLM_MTMD_SMALLER);
+}
+
 /* Every way, at several budgets: exact counts, as many cells of the KV cache as tokens kept, and never
  * worse than a smaller picture. */
 static void test_ways(void **state) {
@@ -69,9 +76,8 @@ static void test_ways(void **state) {
                              NULL, &used);
                 const struct tvlm_mtmd_plan_info info = test_info_of(plan);
                 test_check_plan(&o, plan, &used, budgets[b]);
-                if (way == TVLM_MTMD_AUTO) assert_true(info.chosen.loss <= info.smaller.loss);
-                if (way != TVLM_MTMD_AUTO && way != TVLM_MTMD_PICTURES && info.chosen.way != TVLM_MTMD_FULL)
-                    assert_int_equal(info.chosen.way, way);
+                if (way != TVLM_MTMD_CELLS) assert_true(info.chosen.loss <= info.smaller.loss);
+                check_way(&info, (tvlm_mtmd_way)way);
                 tvlm_mtmd_plan_destroy(&plan);
             }
         free(pixels);
@@ -115,6 +121,14 @@ static void test_spending(void **state) {
     }
 }
 
+/* An image that is blank in its right half but for a gradient: crops are worth their tokens, and no token is empty. */
+static tvlm_image half_image(uint8_t **pixels) {
+    const tvlm_image image = test_image(640, 420, 4, false, pixels);
+    for (int32_t i = 0; i < 3 * 640 * 420; ++i)
+        (*pixels)[i] = (uint8_t)((*pixels)[i] * (100 + i / 3 % 640 / 5 + i / 3 / 640 / 20) / 255);
+    return image;
+}
+
 /* Several pictures: to the bit what the same bitmaps give by hand. */
 static void test_pictures(void **state) {
     (void)state;
@@ -122,7 +136,7 @@ static void test_pictures(void **state) {
     FOR_EACH_MODEL(&o) {
         if (!test_has_sizes(&o)) continue;
         uint8_t *pixels;
-        const tvlm_image image = test_image(640, 420, 4, true, &pixels);
+        const tvlm_image image = half_image(&pixels);
         struct tvlm_mtmd_used used;
         llama_pos behind;
         tvlm_mtmd_plan *plan =
@@ -152,6 +166,40 @@ static void test_pictures(void **state) {
         free(ours);
         free(theirs);
         tvlm_mtmd_plan_destroy(&plan);
+        free(pixels);
+    }
+}
+
+/* What a plan of pictures tells of a budget. */
+static struct tvlm_mtmd_plan_info pictures_of(opened *o, const tvlm_image *image, int32_t budget) {
+    tvlm_mtmd_plan *plan = NULL;
+    assert_int_equal(tvlm_mtmd_prepare(o->chooser, image,
+                                       tvlm_mtmd_params(.budget = budget, .way = TVLM_MTMD_PICTURES), &plan),
+                     TVLM_OK);
+    const struct tvlm_mtmd_plan_info info = test_info_of(plan);
+    assert_true(info.chosen.tokens <= budget && info.chosen.loss <= info.smaller.loss);
+    check_way(&info, TVLM_MTMD_PICTURES);
+    tvlm_mtmd_plan_destroy(&plan);
+    return info;
+}
+
+/* Several pictures use their budget: each leaves little of it, or loses nothing. Below the least picture there are none. */
+static void test_pictures_fill(void **state) {
+    (void)state;
+    opened o;
+    FOR_EACH_MODEL(&o) {
+        if (!test_has_sizes(&o)) continue;
+        uint8_t *pixels;
+        const tvlm_image image = test_image(640, 420, 4, false, &pixels);
+        for (int32_t budget = 12; budget <= 200; budget += 7) {
+            const struct tvlm_mtmd_plan_info info = pictures_of(&o, &image, budget);
+            if (getenv("TVLM_TEST_FIGURES") != NULL)
+                fprintf(stderr, "%d: %s, %d tokens, loss %.3f; smaller %.3f\n", budget,
+                        tvlm_mtmd_way_name(info.chosen.way), info.chosen.tokens, (double)info.chosen.loss,
+                        (double)info.smaller.loss);
+            if (info.chosen.way == TVLM_MTMD_PICTURES && info.chosen.loss > 0.001f)
+                assert_true(3 * info.chosen.tokens >= 2 * budget);
+        }
         free(pixels);
     }
 }
@@ -341,6 +389,7 @@ static void test_bad(void **state) {
         refuse(&o, &image, tvlm_mtmd_params(.budget = 9, .reserved = {1}), TVLM_ERROR_ARGUMENT);
         refuse(&o, &image, tvlm_mtmd_params(.budget = 5, .way = TVLM_MTMD_SMALLER),
                TVLM_ERROR_ARGUMENT); /* below the least */
+        refuse(&o, &image, tvlm_mtmd_params(.budget = 5, .way = TVLM_MTMD_PICTURES), TVLM_ERROR_ARGUMENT);
         broken.width = 0;
         refuse(&o, &broken, tvlm_mtmd_params(.budget = 20), TVLM_ERROR_ARGUMENT);
         broken = image;
@@ -552,11 +601,14 @@ static void test_sound(void **state) {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full),     cmocka_unit_test(test_ways),    cmocka_unit_test(test_spending),
-        cmocka_unit_test(test_pictures), cmocka_unit_test(test_batches), cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_room),     cmocka_unit_test(test_bad),     cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_mismatch), cmocka_unit_test(test_threads), cmocka_unit_test(test_question),
-        cmocka_unit_test(test_sound),    cmocka_unit_test(test_behind),  cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_full),      cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_spending),  cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_batches),   cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_room),      cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_mismatch),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_question),
+        cmocka_unit_test(test_sound),     cmocka_unit_test(test_behind),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_pictures_fill),
     };
     if (argc < 2) {
         fprintf(stderr, "usage: test_mtmd FOLDER...\n");
