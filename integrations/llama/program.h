@@ -27,7 +27,7 @@ typedef struct program_options {
     int tokens; /* -1: until the model ends its answer */
     int layers; /* on the GPU; -1: all */
     int context, batch, threads;
-    uint32_t seed;
+    int seed; /* -1: another one each time */
     float temperature;
     struct tvlm_mtmd_params spending;
     bool report, help;

@@ -65,7 +65,9 @@ static int open_sampler(program *p) {
     if (p->sampler == NULL) return program_fail("no memory for a sampler");
     if (p->options.temperature > 0.0f) {
         llama_sampler_chain_add(p->sampler, llama_sampler_init_temp(p->options.temperature));
-        llama_sampler_chain_add(p->sampler, llama_sampler_init_dist(p->options.seed));
+        llama_sampler_chain_add(
+            p->sampler,
+            llama_sampler_init_dist(p->options.seed < 0 ? LLAMA_DEFAULT_SEED : (uint32_t)p->options.seed));
     } else
         llama_sampler_chain_add(p->sampler, llama_sampler_init_greedy());
     return 0;

@@ -27,18 +27,18 @@ void program_help(void) {
         "tvlm-mtmd -m MODEL --mmproj FILE [OPTION...]: asks a model in llama.cpp about images, with fewer image tokens.\n"
         "\n"
         "  -m, --model FILE        the language model (GGUF)\n"
-        "  --mmproj FILE           its encoder of images (GGUF)\n"
+        "  -mm, --mmproj FILE      its encoder of images (GGUF)\n"
         "  --image FILE            an image; may be given 16 times\n"
         "  -p, --prompt TEXT       the question; <__media__> in it is where an image stands, else they stand before it.\n"
         "                          Without a prompt, questions are read from stdin: /image FILE adds an image to the next\n"
-        "                          one, /clear forgets all, /quit ends\n"
+        "                          one, /clear forgets all, /quit or /exit ends\n"
         "  -n, --predict N         the most tokens of an answer; -1, the default: until the model ends it\n"
-        "  -ngl, --gpu-layers N    layers on the GPU; -1, the default: all\n"
+        "  -ngl, --gpu-layers N    layers on the GPU; all, auto or -1, the default: all\n"
         "  -c, --ctx-size N        cells of the KV cache; 0, the default: as the model was trained\n"
         "  -b, --batch-size N      tokens of a batch; 2048\n"
         "  -t, --threads N         4\n"
-        "  --temp N                0, the default: the likeliest token\n"
-        "  -s, --seed N            of a temperature above 0; 0\n"
+        "  --temp, --temperature N 0, the default: the likeliest token\n"
+        "  -s, --seed N            of a temperature above 0; 0. -1: another one each time\n"
         "  --chat-template NAME    one of llama.cpp's own, in place of the model's\n"
         "\n"
         "How many tokens each image may have is one of these:\n"
@@ -49,7 +49,7 @@ void program_help(void) {
         "                          is a smaller picture where that loses no more\n"
         "  --looks 2               the question decides: the model looks at a small picture, and then at what its attention\n"
         "                          rested on. It is for one image of a message, with --budget or --share\n"
-        "  --report                says what each way would lose\n"
+        "  --report                says what each way would lose, and what each look shows\n"
         "  --overlay FILE          a PNG of what the model sees of the one image\n"
         "  --device NAME           where texturevlm works: part of the name of an OpenCL device, or `reference`");
 }
@@ -73,15 +73,22 @@ static int number_of(const char *option, const char *value, float low, float hig
                                                                                 : 0;
 }
 
+/* Whether an option has one of at most `count` names; those behind NULL are none. */
+static bool is_one_of(const char *option, const char *const *names, int count) {
+    for (int i = 0; i < count && names[i] != NULL; ++i)
+        if (strcmp(option, names[i]) == 0) return true;
+    return false;
+}
+
 /* Reads an option of text. Returns -1 where it is none. */
 static int read_text(const char *option, const char *value, program_options *o) {
     const struct {
-        const char *name, *other, **text;
-    } texts[] = {{"-m", "--model", &o->model},   {"--mmproj", "", &o->mmproj},
-                 {"-p", "--prompt", &o->prompt}, {"--chat-template", "", &o->template},
-                 {"--overlay", "", &o->overlay}, {"--device", "", &o->device}};
+        const char *names[2], **text;
+    } texts[] = {{{"-m", "--model"}, &o->model},   {{"-mm", "--mmproj"}, &o->mmproj},
+                 {{"-p", "--prompt"}, &o->prompt}, {{"--chat-template"}, &o->template},
+                 {{"--overlay"}, &o->overlay},     {{"--device"}, &o->device}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i)
-        if (strcmp(option, texts[i].name) == 0 || strcmp(option, texts[i].other) == 0) {
+        if (is_one_of(option, texts[i].names, 2)) {
             *texts[i].text = value;
             return 0;
         }
@@ -93,31 +100,31 @@ static int read_text(const char *option, const char *value, program_options *o) 
 
 /* Reads an option of a whole number. Returns -1 where it is none. */
 static int read_integer(const char *option, const char *value, program_options *o) {
-    int seed = 0;
     const struct {
-        const char *name, *other;
+        const char *names[3];
         long low, high;
         int *number;
-    } numbers[] = {{"-n", "--predict", -1, 1 << 20, &o->tokens},
-                   {"-ngl", "--gpu-layers", -1, 10000, &o->layers},
-                   {"-c", "--ctx-size", 0, 1 << 24, &o->context},
-                   {"-b", "--batch-size", 1, 1 << 20, &o->batch},
-                   {"-t", "--threads", 1, 1024, &o->threads},
-                   {"-s", "--seed", 0, 2147483647, &seed},
-                   {"--looks", "", 1, 2, &o->looks},
-                   {"--budget", "", 1, 1 << 20, &o->spending.budget}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i)
-        if (strcmp(option, numbers[i].name) == 0 || strcmp(option, numbers[i].other) == 0) {
-            const int answer = integer_of(option, value, numbers[i].low, numbers[i].high, numbers[i].number);
-            if (numbers[i].number == &seed) o->seed = (uint32_t)seed;
-            return answer;
-        }
+    } numbers[] = {{{"-n", "--predict", "--n-predict"}, -1, 1 << 20, &o->tokens},
+                   {{"-ngl", "--gpu-layers", "--n-gpu-layers"}, -1, 10000, &o->layers},
+                   {{"-c", "--ctx-size"}, 0, 1 << 24, &o->context},
+                   {{"-b", "--batch-size"}, 1, 1 << 20, &o->batch},
+                   {{"-t", "--threads"}, 1, 1024, &o->threads},
+                   {{"-s", "--seed"}, -1, 2147483647, &o->seed},
+                   {{"--looks"}, 1, 2, &o->looks},
+                   {{"--budget"}, 1, 1 << 20, &o->spending.budget}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+        if (!is_one_of(option, numbers[i].names, 3)) continue;
+        if (numbers[i].number == &o->layers && (strcmp(value, "all") == 0 || strcmp(value, "auto") == 0))
+            value = "-1";
+        return integer_of(option, value, numbers[i].low, numbers[i].high, numbers[i].number);
+    }
     return -1;
 }
 
 /* Reads any other option with a value. Returns -1 where it is none. */
 static int read_number(const char *option, const char *value, program_options *o) {
-    if (strcmp(option, "--temp") == 0) return number_of(option, value, 0.0f, 100.0f, &o->temperature);
+    if (is_one_of(option, (const char *const[]){"--temp", "--temperature"}, 2))
+        return number_of(option, value, 0.0f, 100.0f, &o->temperature);
     if (strcmp(option, "--share") == 0) return number_of(option, value, 1e-6f, 1.0f, &o->spending.share);
     if (strcmp(option, "--tolerance") == 0) {
         const int answer = number_of(option, value, 0.0f, 1.0f, &o->spending.tolerance);
