@@ -36,10 +36,30 @@ done
 kept=$(sed -n 's/.*: \([0-9]*\) tokens of images.*/\1/p' "$folder/said")
 [ "${kept:-99}" -le 40 ] || fail "a budget of 40 gave $kept tokens"
 
+# Pictures that were asked for are never predicted worse than a smaller picture, and never leave tokens out of one.
+for budget in 12 30 60 100 160; do
+    "$program" "${files[@]}" --image "$photo" -p "what?" -n 0 --budget $budget --way pictures --report >"$folder/ours" 2>"$folder/said" ||
+        fail "pictures of $budget: $(cat "$folder/said")"
+    read -r way loss < <(sed -n '1s/.*: \([a-z]*\), [0-9]* tokens of [0-9]*, loss \([.0-9]*\),.*/\1 \2/p' "$folder/said")
+    smaller=$(sed -n 's/.* smaller: .* loss \([.0-9]*\)$/\1/p' "$folder/said")
+    [[ $way = pictures || $way = smaller ]] && awk "BEGIN { exit !($loss <= $smaller) }" || fail "pictures of $budget: $(cat "$folder/said")"
+done
+
+# ---- The options of llama-mtmd-cli by all their names ----
+"$program" -m "$one/model.gguf" -mm "$one/mmproj.gguf" --threads 1 --image "$photo" --prompt "what?" --n-predict 4 --temperature 0 --n-gpu-layers auto \
+    --ctx-size 0 --batch-size 2048 --seed -1 --budget 40 >"$folder/theirs" 2>"$folder/said" || fail "other names: $(cat "$folder/said")"
+"$program" "${files[@]}" --image "$photo" -p "what?" -n 4 --temp 0 -ngl all -c 0 -b 2048 -s 0 --budget 40 >"$folder/ours" 2>"$folder/said" ||
+    fail "short names: $(cat "$folder/said")"
+[ -s "$folder/ours" ] && cmp -s "$folder/ours" "$folder/theirs" || fail "other names give another answer"
+
 # ---- Two looks: the question decides ----
 "$program" "${files[@]}" --image "$photo" -p "what?" -n 4 --budget 60 --looks 2 --report --overlay "$folder/overlay.png" >"$folder/ours" \
     2>"$folder/said" || fail "two looks: $(cat "$folder/said")"
-grep -q ': two looks, [0-9]* tokens of ' "$folder/said" || fail "no two looks: $(cat "$folder/said")"
+grep -q ': two looks, [0-9]* tokens of .*, chosen in ' "$folder/said" && [ "$(grep -c ' look: [0-9]* tokens of [0-9]* x [0-9]*$' "$folder/said")" -eq 2 ] ||
+    fail "no two looks: $(cat "$folder/said")"
+[ "$(sed -n 's/.*: two looks, \([0-9]*\) .*/\1/p' "$folder/said")" = "$(sed -n 's/.*: \([0-9]*\) tokens of images (4 of them around.*/\1/p' "$folder/said")" ] ||
+    fail "two looks: two counts: $(cat "$folder/said")"
+grep -q 'of text ([0-9]* of them once more for the first look)' "$folder/said" || fail "two looks: not what was computed twice: $(cat "$folder/said")"
 [ -s "$folder/ours" ] && [ "$(head -c 4 "$folder/overlay.png" | tail -c 3)" = PNG ] || fail "two looks: no answer, or no overlay"
 printf '/image %s\nwhat?\nand?\n/image %s\nwhere?\n/image %s\n/image %s\n/quit\n' "$photo" "$photo" "$photo" "$photo" |
     "$program" "${files[@]}" -n 6 --share 0.4 --looks 2 >"$folder/ours" 2>"$folder/said" || fail "a chat of two looks: $(cat "$folder/said")"
@@ -52,6 +72,17 @@ printf '/image %s\nwhat?\nand?\n/clear\n/image %s\nwhat?\n/quit\n' "$photo" "$ph
 [ "$(grep -c prefill "$folder/said")" -eq 3 ] || fail "chat: $(cat "$folder/said")"
 [ "$(sed -n 1p "$folder/ours")" = "$(tail -n 1 "$folder/ours")" ] || fail "chat: /clear leaves something"
 [ "$(sed -n 1p "$folder/ours")" != "$(sed -n 2p "$folder/ours")" ] || fail "chat: the second answer is the first"
+
+# Lines are taken as llama-mtmd-cli takes them: without blanks around them and the CR of Windows. An image without a name, or
+# that cannot be opened, is told, and that the question is asked without it.
+printf '/image %s\nwhat?\n' "$photo" | "$program" "${files[@]}" -n 6 --budget 40 >"$folder/theirs" 2>"$folder/said" || fail "chat: $(cat "$folder/said")"
+printf ' \t\r\n/image\n/image  \r\n  /image   %s \r\n\twhat? \r\n /exit\r\nwhat?\n' "$photo" |
+    "$program" "${files[@]}" -n 6 --budget 40 >"$folder/ours" 2>"$folder/said" || fail "chat: blanks: $(cat "$folder/said")"
+cmp -s "$folder/ours" "$folder/theirs" || fail "chat: blanks give another answer: $(cat "$folder/said")"
+[ "$(grep -c 'without the name of a file' "$folder/said")" -eq 2 ] || fail "chat: an image without a name: $(cat "$folder/said")"
+printf '/image %s\nwhat?\n/quit \nwhat?\n' "$folder/none.png" | "$program" "${files[@]}" -n 6 >"$folder/ours" 2>"$folder/said" || fail "chat: $(cat "$folder/said")"
+[ "$(grep -c 'asked without this image' "$folder/said")" -eq 1 ] && [ "$(grep -c prefill "$folder/said")" -eq 1 ] ||
+    fail "chat: an image that is not there: $(cat "$folder/said")"
 
 # A question that cannot be asked changes nothing of what was said; half an answer does, and is told.
 printf 'what?\nand?\n' | "$program" "${files[@]}" -n 6 >"$folder/theirs" 2>"$folder/said" || fail "chat: $(cat "$folder/said")"
@@ -68,17 +99,24 @@ printf 'what?\nand?\n' | "$program" "${files[@]}" -n 6 >/dev/full 2>"$folder/sai
 [ "$(grep -c 'cannot be written' "$folder/said")" -eq 1 ] || fail "a chat that cannot be written: $(cat "$folder/said")"
 
 # ---- Bad input ----
-# refuse STATUS WORDS...: exits with that status and one line, before any answer.
-refuse() {
-    local status=$1 answer
-    shift
+# refuse STATUS WORDS...: exits with that status and one line, before any answer. refuse_planned: and what was planned stands in a
+# line before that one.
+refuse() { refuse_in 1 "$@"; }
+refuse_planned() {
+    refuse_in 2 "$@"
+    sed -n 1p "$folder/said" | grep -q ' tokens of .*, chosen in ' || fail "${*: -4}: no plan: $(cat "$folder/said")"
+}
+refuse_in() {
+    local lines=$1 status=$2 answer
+    shift 2
     "$program" "$@" >"$folder/ours" 2>"$folder/said" </dev/null
     answer=$?
-    [ $answer -eq "$status" ] && [ ! -s "$folder/ours" ] && [ "$(wc -l <"$folder/said")" -ge 1 ] && [ "$(wc -l <"$folder/said")" -le 2 ] ||
+    [ $answer -eq "$status" ] && [ ! -s "$folder/ours" ] && [ "$(wc -l <"$folder/said")" -eq "$lines" ] ||
         fail "${*: -4}: status $answer, $(wc -l <"$folder/said") lines: $(cat "$folder/said")"
 }
 echo "no picture" >"$folder/broken.png"
 head -c 2000 "$photo" >"$folder/cut.png"
+{ printf 'P6 20000 2 255\n'; printf '%120000s' '' | tr ' ' 'x'; } >"$folder/long.ppm"
 ask=(--image "$photo" -p what -n 2)
 refuse 2
 refuse 2 -m "$one/model.gguf"
@@ -88,6 +126,8 @@ refuse 2 "${files[@]}" "${ask[@]}" --way full
 refuse 2 "${files[@]}" "${ask[@]}" --way looks
 refuse 2 "${files[@]}" "${ask[@]}" --share 1.5
 refuse 2 "${files[@]}" "${ask[@]}" --nothing 1
+refuse 2 "${files[@]}" "${ask[@]}" --gpu-layers some
+refuse 2 "${files[@]}" "${ask[@]}" --seed -2
 # What llama.cpp complained of before is no reason.
 GGML_BACKEND_PATH=$folder/none.so refuse 1 -m "$one/model.gguf" --mmproj "$folder/none.gguf" "${ask[@]}"
 grep -q 'none\.so' "$folder/said" && fail "another complaint than the encoder's: $(cat "$folder/said")"
@@ -101,10 +141,17 @@ refuse 2 "${files[@]}" "${ask[@]}" --looks 2 --budget 60 --image "$photo"
 refuse 1 -m "$models/gemma3/model.gguf" --mmproj "$models/gemma3/mmproj.gguf" "${ask[@]}" --looks 2 --budget 60
 refuse 2 "${files[@]}" --overlay "$folder/overlay.png"
 refuse 1 "${files[@]}" "${ask[@]}" --budget 2   # nothing beside what stands around a picture
+grep -q 'a budget of 2 tokens' "$folder/said" || fail "a budget of 2: $(cat "$folder/said")"
+refuse 1 "${files[@]}" "${ask[@]}" --budget 1
 refuse 1 "${files[@]}" "${ask[@]}" --budget 6 --way smaller
+refuse 1 "${files[@]}" "${ask[@]}" --budget 6 --way pictures # which would be a smaller picture
+refuse 1 "${files[@]}" --image "$folder/long.ppm" -p what --budget 6 --way smaller
+refuse 1 -m "$models/gemma3/model.gguf" --mmproj "$models/gemma3/mmproj.gguf" "${ask[@]}" --way smaller
+refuse 1 "${files[@]}" "${ask[@]}" --budget 60 --looks 2 --overlay "$folder/none/overlay.png" # before anything is encoded
+refuse_planned 1 "${files[@]}" "${ask[@]}" --overlay "$folder/none/overlay.png"
 refuse 1 "${files[@]}" "${ask[@]}" --budget 40 --share 0.5
 refuse 1 "${files[@]}" "${ask[@]}" --way cells
-refuse 1 "${files[@]}" "${ask[@]}" -c 256 --budget 4000 # above the context
+refuse_planned 1 "${files[@]}" "${ask[@]}" -c 256 --budget 4000 # above the context
 refuse 1 "${files[@]}" --image "$folder/broken.png" -p what
 refuse 1 "${files[@]}" --image "$folder/cut.png" -p what
 refuse 1 "${files[@]}" --image "$folder/none.png" -p what
@@ -115,7 +162,7 @@ refuse 1 -m "$one/model.gguf" --mmproj "$one/model.gguf" "${ask[@]}"
 refuse 1 -m "$one/model.gguf" --mmproj "$models/qwen3-vl/mmproj.gguf" "${ask[@]}" # it does not fit
 refuse 1 -m "$one/model.gguf" --mmproj "$models/gemma3/mmproj.gguf" "${ask[@]}" # its rows do, and its pictures do not
 [ "$(grep -c '' "$folder/said")" -eq 1 ] && grep -q 'does not fit' "$folder/said" || fail "an encoder of another kind: $(cat "$folder/said")"
-refuse 1 "${files[@]}" "${ask[@]}" --chat-template none
+refuse_planned 1 "${files[@]}" "${ask[@]}" --chat-template none
 refuse 1 -m "$models/smolvlm/model.gguf" --mmproj "$models/smolvlm/mmproj.gguf" "${ask[@]}" # it cuts images into slices
 grep -q slices "$folder/said" || fail "a model of slices: $(cat "$folder/said")"
 [ $failed -eq 1 ] || echo "tvlm-mtmd: right"

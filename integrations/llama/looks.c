@@ -102,8 +102,9 @@ typedef struct looking {
     division d;
     tvlm_mtmd_plan *plan;
     mtmd_input_chunks *chunks, *first_chunks;
-    size_t behind; /* the number of the chunk behind the small picture */
-    bool decoded;  /* something may be in the KV cache */
+    size_t behind;   /* the number of the chunk behind the small picture */
+    bool decoded;    /* something may be in the KV cache */
+    double deciding; /* milliseconds */
     struct tvlm_mtmd_used used;
 } looking;
 
@@ -150,7 +151,9 @@ static tvlm_status first_look(looking *l) {
     if (status == TVLM_OK) status = tvlm_mtmd_eval_range(&prompt, l->behind, count, &asked);
     tvlm_mtmd_watch_end(l->watch);
     TVLM_TRY(status);
+    const double began = tvlm_mtmd_milliseconds();
     TVLM_TRY(read_attention(l, &l->used, &asked));
+    l->deciding += tvlm_mtmd_milliseconds() - began;
     if (!llama_memory_seq_rm(llama_get_memory(l->prompt.context), params.seq_id, l->used.n_past, -1))
         return tvlm_fail(&l->prompt.chooser->log, TVLM_ERROR_UNSUPPORTED,
                          "the model's memory cannot forget the question of a first look");
@@ -181,7 +184,9 @@ static bool begin_the_same(const looking *l) {
 /* Shows the tokens of the full picture that the first look rested on. */
 static tvlm_status show_places(looking *l) {
     const tvlm_mtmd *const chooser = l->prompt.chooser;
+    const double began = tvlm_mtmd_milliseconds();
     uint8_t *const kept = places(l->plan->attention, &l->d, l->d.rest - chooser->info.around);
+    l->deciding += tvlm_mtmd_milliseconds() - began;
     if (kept == NULL) return tvlm_fail(&chooser->log, TVLM_ERROR_MEMORY, "no memory for a second look");
     const int32_t all[4] = {0, 0, l->image.width, l->image.height};
     return tvlm_mtmd_show_part(chooser, l->plan, &l->image, all, l->d.full, kept, all);
@@ -208,6 +213,7 @@ static void describe(looking *l) {
     info->smaller = (tvlm_mtmd_candidate){.way = TVLM_MTMD_SMALLER, .loss = 1.0f};
     info->full = tvlm_mtmd_tokens(l->d.full) + around;
     info->candidates = 1;
+    info->milliseconds = (float)l->deciding;
     l->plan->candidates[0] = info->chosen;
 }
 
@@ -238,7 +244,9 @@ static tvlm_status look_once(looking *l, const tvlm_image *image, const struct t
 static tvlm_status look(looking *l, const tvlm_image *image, const struct tvlm_mtmd_params *params) {
     const tvlm_mtmd *const chooser = l->prompt.chooser;
     TVLM_TRY(tvlm_mtmd_rgb_of(&chooser->log, image, &l->image));
+    const double began = tvlm_mtmd_milliseconds();
     TVLM_TRY(divide(chooser, image, params, &l->d));
+    l->deciding = tvlm_mtmd_milliseconds() - began;
     return l->d.rest > 0 ? look_both(l) : look_once(l, image, params);
 }
 

@@ -40,13 +40,33 @@ static void ask_next(program *p, const char *question) {
     program_tell("the answer ended early: what was said is forgotten");
 }
 
+/* The line without blanks around it, as llama-mtmd-cli takes it: a file of Windows has a CR at the end of each. */
+static char *strip(char *line) {
+    static const char blanks[] = " \t\r\n\v\f";
+    line += strspn(line, blanks);
+    size_t length = strlen(line);
+    while (length > 0 && strchr(blanks, line[length - 1]) != NULL) --length;
+    line[length] = '\0';
+    return line;
+}
+
+/* Adds an image to the next question. A question that follows may be about it: it is told what that lacks. */
+static void add_image(program *p, char *name) {
+    name = strip(name);
+    if (name[0] == '\0')
+        program_tell("/image is without the name of a file");
+    else if (program_look(p, name) != 0)
+        program_tell("%s: the next question is asked without this image", name);
+}
+
 /* Takes a line of a chat. Returns false at its end, and where answers cannot be written. */
-static bool take_line(program *p, const char *line) {
-    if (strcmp(line, "/quit") == 0) return false;
+static bool take_line(program *p, char *line) {
+    line = strip(line);
+    if (strcmp(line, "/quit") == 0 || strcmp(line, "/exit") == 0) return false;
     if (strcmp(line, "/clear") == 0)
         clear(p);
-    else if (strncmp(line, "/image ", 7) == 0)
-        program_look(p, line + 7);
+    else if (strcmp(line, "/image") == 0 || strncmp(line, "/image ", 7) == 0)
+        add_image(p, line + 6);
     else if (line[0] != '\0')
         ask_next(p, line);
     return !ferror(stdout);
@@ -55,12 +75,10 @@ static bool take_line(program *p, const char *line) {
 static int chat(program *p) {
     char *line = NULL;
     size_t room = 0;
-    ssize_t length;
     bool more = true;
     for (int i = 0; i < p->options.image_count; ++i)
         if (program_look(p, p->options.images[i]) != 0) return 1;
-    while (more && (length = getline(&line, &room, stdin)) >= 0) {
-        if (length > 0 && line[length - 1] == '\n') line[length - 1] = '\0';
+    while (more && getline(&line, &room, stdin) >= 0) {
         program_interrupted = 0;
         more = take_line(p, line);
     }

@@ -82,6 +82,8 @@ void program_forget_images(program *p);
 /* Asks, and prints the answer. If it fails and `broken` is not set, nothing was asked: the chat goes on where it
  * was, without the images. */
 int program_ask(program *p, const char *text);
+/* Finds out whether a file can be written, and leaves it as it is. */
+int program_may_write(const char *path);
 int program_overlay(const tvlm_mtmd_plan *plan, bool square, const char *path);
 
 /* A copy of a text, to be freed; NULL: no memory. */

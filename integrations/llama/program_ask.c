@@ -17,6 +17,14 @@ void program_forget_images(program *p) {
     p->path = NULL;
 }
 
+/* Says what each of two looks shows. */
+static void report_looks(const tvlm_mtmd_plan *plan) {
+    static const char *const names[] = {"first", "second"};
+    struct tvlm_mtmd_picture one;
+    for (int32_t i = 0; i < 2 && tvlm_mtmd_plan_picture(plan, i, &one) == TVLM_OK; ++i)
+        program_tell("    %s look: %d tokens of %d x %d", names[i], one.tokens, one.columns, one.rows);
+}
+
 static void report(const tvlm_mtmd_plan *plan, const struct tvlm_mtmd_plan_info *info) {
     for (int32_t i = 0; i < info->candidates; ++i) {
         tvlm_mtmd_candidate one;
@@ -32,12 +40,16 @@ static int take(program *p, const char *path, tvlm_mtmd_plan *plan) {
     p->plans[p->plan_count++] = plan;
     if (tvlm_mtmd_plan_get_info(plan, &info) != TVLM_OK) return 1;
     if (info.chosen.way == TVLM_MTMD_LOOKS)
-        program_tell("%s: two looks, %d tokens of %d", path, info.chosen.tokens, info.full);
+        program_tell("%s: two looks, %d tokens of %d, chosen in %.0f ms", path, info.chosen.tokens, info.full,
+                     (double)info.milliseconds);
     else
         program_tell("%s: %s, %d tokens of %d, loss %.3f, chosen in %.0f ms", path,
                      tvlm_mtmd_way_name(info.chosen.way), info.chosen.tokens, info.full,
                      (double)info.chosen.loss, (double)info.milliseconds);
-    if (p->options.report && info.chosen.way != TVLM_MTMD_LOOKS) report(plan, &info);
+    if (p->options.report && info.chosen.way == TVLM_MTMD_LOOKS)
+        report_looks(plan);
+    else if (p->options.report)
+        report(plan, &info);
     return 0;
 }
 
@@ -59,7 +71,7 @@ int program_look(program *p, const char *path) {
     tvlm_mtmd_plan *plan = NULL;
     const tvlm_status status = tvlm_mtmd_prepare(p->chooser, image, &p->options.spending, &plan);
     tvlm_image_destroy(&image);
-    if (status != TVLM_OK) return program_fail("%s: %s", path, tvlm_status_string(status));
+    if (status != TVLM_OK) return 1; /* its log has told why */
     return take(p, path, plan);
 }
 
@@ -124,15 +136,28 @@ static int look_twice(program *p, const char *words, struct tvlm_mtmd_used *used
     return take(p, p->path, plan);
 }
 
+/* Says what went where. Tokens around pictures count as those of images, as they do in a budget. */
+static void tell_used(const program *p, const struct tvlm_mtmd_used *used) {
+    struct tvlm_mtmd_plan_info info;
+    int32_t images = 0;
+    char again[60] = "";
+    for (int i = 0; i < p->plan_count; ++i)
+        if (tvlm_mtmd_plan_get_info(p->plans[i], &info) == TVLM_OK) images += info.chosen.tokens;
+    if (used->again > 0)
+        snprintf(again, sizeof again, " (%d of them once more for the first look)", used->again);
+    program_tell(
+        "%d tokens of images (%d of them around pictures) and %d of text%s, %d encoded in %.0f ms, prefill in %.0f ms",
+        images, images - used->image_tokens, used->cells - images, again, used->encoded,
+        (double)used->encode_ms, (double)used->decode_ms);
+}
+
 static int prefill(program *p, const char *words) {
     struct tvlm_mtmd_used used;
     if (p->last != LLAMA_TOKEN_NULL && decode_token(p, p->last) != 0) return 1;
     p->last = LLAMA_TOKEN_NULL;
     if ((p->image != NULL ? look_twice : look_once)(p, words, &used) != 0) return 1;
     p->n_past = used.n_past;
-    program_tell("%d tokens of images and %d of text, %d encoded in %.0f ms, prefill in %.0f ms",
-                 used.image_tokens, used.cells - used.image_tokens, used.encoded, (double)used.encode_ms,
-                 (double)used.decode_ms);
+    tell_used(p, &used);
     return 0;
 }
 
@@ -195,6 +220,7 @@ static int show(program *p) {
     char *prompt = program_words(p);
     const bool twice = p->image != NULL; /* then there is no plan before the question was asked */
     int failed = prompt == NULL;
+    if (!failed && twice && p->options.overlay != NULL) failed = program_may_write(p->options.overlay);
     if (!failed && !twice) failed = draw(p);
     if (!failed) failed = prefill(p, prompt);
     if (!failed && twice) failed = draw(p);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "program.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +36,16 @@ static void draw(const struct tvlm_mtmd_picture *picture, bool square, int32_t l
                     (uint8_t)(picture->kept[token_at(picture, square, x, y)] ? value
                                                                              : 255 - (255 - value) / 8);
             }
+}
+
+int program_may_write(const char *path) {
+    FILE *there = fopen(path, "rb"), *file = fopen(path, "ab");
+    const int reason = errno;
+    if (there != NULL) fclose(there);
+    if (file == NULL) return program_fail("cannot write %s: %s", path, strerror(reason));
+    fclose(file);
+    if (there == NULL) remove(path);
+    return 0;
 }
 
 int program_overlay(const tvlm_mtmd_plan *plan, bool square, const char *path) {

@@ -33,19 +33,19 @@ def picture(folder, side):
 
 
 def run(options, words):
-    """(tokens, encoded, ms of choosing, of encoding, of prefill, peak MiB) of one call of the program."""
+    """(tokens of pictures, encoded, ms of choosing, of encoding, of prefill, peak MiB) of one call of the program."""
     command = [options.program, "-m", options.model / "model.gguf", "--mmproj", options.model / "mmproj.gguf", "-t", str(options.threads), "-c",
                "8192", "-p", "What is the total?", "-n", "1", "--image", options.picture, *words]
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         said = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    used = re.search(r"(\d+) tokens of images .* (\d+) encoded in (\d+) ms, prefill in (\d+) ms", said)
+    used = re.search(r"(\d+) tokens of images \((\d+) of them around .* (\d+) encoded in (\d+) ms, prefill in (\d+) ms", said)
     if process.returncode != 0 or used is None or ("--looks" in words) != (": two looks, " in said):
         raise SystemExit(f"{' '.join(map(str, words))}: {said.strip() or process.returncode}")
     chosen = re.search(r"chosen in (\d+) ms", said)
-    tokens, encoded, encode, prefill = map(int, used.groups())
-    return tokens, encoded, int(chosen.group(1)) if chosen else None, encode, prefill, usage.ru_maxrss / 1024
+    tokens, around, encoded, encode, prefill = map(int, used.groups())
+    return tokens - around, encoded, int(chosen.group(1)) if chosen else None, encode, prefill, usage.ru_maxrss / 1024
 
 
 def best(options, words):

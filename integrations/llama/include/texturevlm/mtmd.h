@@ -174,7 +174,9 @@ struct tvlm_mtmd_plan_info {
     int32_t full;       /* all tokens of libmtmd's own picture, with those around it */
     int32_t pictures;   /* how many there are */
     int32_t candidates; /* how many ways were looked at */
-    float milliseconds; /* how long it took to decide, without what makes the pictures; 0 for two looks */
+    /* How long it took to decide, without what makes the pictures. Of two looks also without what the model
+     * computes of the first one, which stands in tvlm_mtmd_used. */
+    float milliseconds;
     /* Of two looks: the share of the first look's attention on each token of picture 0, row after row. It is
      * valid while the plan lives. NULL: there were no two looks. */
     const float *attention;
