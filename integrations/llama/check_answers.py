@@ -7,7 +7,8 @@ ASK is the program test_answers, SOURCE a source of llama.cpp (integrations/llam
 The scenes are those of bench/answers.py, which no model saw. Each question is asked with the whole picture and in each way, with
 a share of its tokens in per cent:
 
-- in PyTorch with the pictures of texturevlm.hf's `Pruner`;
+- in PyTorch with the pictures of texturevlm.hf's `Pruner`, but in the ways pictures and auto with those of texturevlm-mtmd: it joins
+  crops, and tries more of them;
 - in llama.cpp with those of texturevlm-mtmd. Dropped tokens go through the encoder there, and in PyTorch then, too; with --patched,
   where llama.cpp has before-encoder.patch, they do not.
 
@@ -34,6 +35,7 @@ from texturevlm import hf  # noqa: E402
 
 POINTS = 2.0
 AROUND = 2  # <|vision_start|> and <|vision_end|>, which texturevlm.hf does not count for the first picture
+OTHERS = ("pictures", "auto")  # of which texturevlm.hf makes other pictures
 WAYS = ("smaller", "pruned", "pictures", "cells", "auto", "looks")
 
 
@@ -107,16 +109,30 @@ def views_of(pruner, scene, question="?"):
         yield view
 
 
-def in_pytorch(model, pruner, asked_of, looks):
+def views_in(seen, number, scene):
+    """The pictures of a scene that test_answers wrote."""
+    for i, line in enumerate(Path(f"{seen}.{number}").read_text().splitlines()):
+        _, columns, rows, kept = line.split()
+        with Image.open(f"{seen}.{number}.{i}") as image:
+            picture = np.asarray(image.convert("RGB"))
+        keep = np.array([one == "1" for one in kept]).reshape(int(rows), int(columns))
+        view = am.View(picture, answers.whole_of(scene), keep)
+        view.whole = am.View(picture, answers.whole_of(scene))
+        yield view
+
+
+def in_pytorch(model, pruner, asked_of, looks, seen):
+    if seen:
+        return [right for number, (_, scene, asked) in enumerate(asked_of) for right in model.right([(list(views_in(seen, number, scene)), asked)])]
     if looks:  # each question has pictures of its own
         return [right for _, scene, asked in asked_of for one in asked for right in model.right([(list(views_of(pruner, scene, one[0])), [one])])]
     return [right for _, scene, asked in asked_of for right in model.right([(list(views_of(pruner, scene)), asked)])]
 
 
-def in_llama(ask, folder, budget, way, asked_of):
-    """Whether each answer is right, and the most tokens that a picture took."""
+def in_llama(ask, folder, budget, way, asked_of, seen):
+    """Whether each answer is right, and the most tokens that a picture took. `seen`: where the pictures become files."""
     lines = [f"{path}\t{question}\n" for path, _, asked in asked_of for question, _ in asked]
-    done = subprocess.run([ask, folder, str(budget), way], input="".join(lines), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    done = subprocess.run([ask, folder, str(budget), way, *seen], input="".join(lines), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           check=False)
     if done.returncode != 0:
         raise SystemExit(f"{way} {budget}: {ask} failed: {done.stderr[-500:]}")
@@ -149,8 +165,10 @@ def main():
     for way in options.ways.split(","):
         own = {"looks": 2} if way == "looks" else {"way": way}
         pruner = None if way == "full" else hf.Pruner(model.model, model.processor, budget=tokens, **own)
-        theirs = in_pytorch(model, pruner, asked_of, way == "looks")
-        ours, most = in_llama(options.ask, options.folder, AROUND + (full if way == "full" else tokens), "smaller" if way == "full" else way, asked_of)
+        seen = [options.folder / f"seen-{way}"] if way in OTHERS else []
+        ours, most = in_llama(options.ask, options.folder, AROUND + (full if way == "full" else tokens), "smaller" if way == "full" else way, asked_of,
+                              seen)
+        theirs = in_pytorch(model, pruner, asked_of, way == "looks", *(seen or [None]))
         shares = [100 * sum(right) / len(right) for right in (theirs, ours)]
         same = 100 * sum(a == b for a, b in zip(theirs, ours)) / len(ours)
         print("| %s | %.1f | %.1f | %.1f | %d |" % (way, *shares, same, most), flush=True)

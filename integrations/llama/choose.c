@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choose.c: the rule by which a way is chosen, that of texturevlm.hf. Of as many tokens the way of least loss
- * is taken, and of a tolerance the one of fewest tokens. A smaller picture is always among them, where the
- * model makes one.
+ * choose.c: the rule by which a way is chosen. Of as many tokens the way of least loss is taken, and of a
+ * tolerance the one of fewest tokens, as by texturevlm.hf. A smaller picture is always among them, where the
+ * model makes one: also where pruned or pictures were asked for.
  */
 #include <math.h>
 #include <stdlib.h>

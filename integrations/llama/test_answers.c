@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_answers.c FOLDER BUDGET WAY: what a model (models.py) answers to questions about photos, for
+ * test_answers.c FOLDER BUDGET WAY [SEEN]: what a model (models.py) answers to questions about photos, for
  * check_answers.py. Each line of stdin is PHOTO, a tab, QUESTION. For each of them there is a line on stdout:
  * how many tokens the photo added to the prompt, a tab, and the answer, of which each token is the likeliest.
- * It ends before the token that ends a turn, and has at most 24 tokens.
+ * It ends before the token that ends a turn, and has at most 24 tokens. With SEEN, which is not for two looks, the
+ * pictures that are shown of photo M become SEEN.M.N, PNG files, and SEEN.M says what is kept of them
+ * (test_write_pictures).
  */
 #include "test_support.h"
 
@@ -21,10 +23,12 @@ typedef struct planned {
     char path[LINE_SIZE];
     tvlm_image *image;
     tvlm_mtmd_plan *plan;
+    const char *seen; /* NULL: the pictures are not written */
+    int count;        /* of photos so far */
 } planned;
 
 static int usage(void) {
-    fprintf(stderr, "usage: test_answers FOLDER BUDGET WAY <QUESTIONS\n");
+    fprintf(stderr, "usage: test_answers FOLDER BUDGET WAY [SEEN] <QUESTIONS\n");
     return 2;
 }
 
@@ -41,6 +45,15 @@ static void write_answer(opened *o, llama_pos at) {
     putchar('\n');
 }
 
+static void write_seen(const planned *last) {
+    char name[LINE_SIZE];
+    snprintf(name, sizeof name, "%s.%d", last->seen, last->count);
+    FILE *const to = fopen(name, "w");
+    assert_non_null(to);
+    test_write_pictures(last->plan, name, to);
+    assert_int_equal(fclose(to), 0);
+}
+
 static void plan_photo(opened *o, planned *last, const char *path, const struct tvlm_mtmd_params *params) {
     if (strcmp(last->path, path) == 0) return;
     tvlm_mtmd_plan_destroy(&last->plan);
@@ -48,6 +61,8 @@ static void plan_photo(opened *o, planned *last, const char *path, const struct 
     assert_int_equal(tvlm_image_load(path, tvlm_log_stderr(), &last->image), TVLM_OK);
     if (params->way != TVLM_MTMD_LOOKS)
         assert_int_equal(tvlm_mtmd_prepare(o->chooser, last->image, params, &last->plan), TVLM_OK);
+    if (last->seen != NULL && last->plan != NULL) write_seen(last);
+    ++last->count;
     snprintf(last->path, sizeof last->path, "%s", path);
 }
 
@@ -84,11 +99,11 @@ static void ask(opened *o, const planned *last, const struct tvlm_mtmd_params *p
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4 || tvlm_mtmd_way_find(argv[3]) < 0) return usage();
+    if (argc < 4 || argc > 5 || tvlm_mtmd_way_find(argv[3]) < 0) return usage();
     const struct tvlm_mtmd_params params = {.budget = test_number(argv[2]),
                                             .way = (tvlm_mtmd_way)tvlm_mtmd_way_find(argv[3])};
     char line[LINE_SIZE];
-    planned last = {.path = ""};
+    planned last = {.path = "", .seen = argc > 4 ? argv[4] : NULL};
     opened o;
     test_open(&o, argv[1], TEST_CONTEXT);
     while (fgets(line, sizeof line, stdin) != NULL) {

@@ -24,23 +24,8 @@ static int usage(void) {
     return 2;
 }
 
-static void write_pictures(const tvlm_mtmd_plan *plan, const char *name) {
-    struct tvlm_mtmd_plan_info info;
-    assert_int_equal(tvlm_mtmd_plan_get_info(plan, &info), TVLM_OK);
-    for (int32_t i = 0; i < info.pictures; ++i) {
-        struct tvlm_mtmd_picture picture;
-        char path[600];
-        assert_int_equal(tvlm_mtmd_plan_picture(plan, i, &picture), TVLM_OK);
-        snprintf(path, sizeof path, "%s.%d", name, i);
-        assert_int_equal(tvlm_png_write(path, (int32_t)mtmd_bitmap_get_nx(picture.bitmap),
-                                        (int32_t)mtmd_bitmap_get_ny(picture.bitmap), 3,
-                                        mtmd_bitmap_get_data(picture.bitmap), tvlm_log_stderr()),
-                         TVLM_OK);
-        printf("picture %d %d ", picture.columns, picture.rows);
-        for (int32_t t = 0; t < picture.columns * picture.rows; ++t)
-            putchar(picture.kept[t] != 0 ? '1' : '0');
-        putchar('\n');
-    }
+static void write_attention(const tvlm_mtmd_plan *plan) {
+    const struct tvlm_mtmd_plan_info info = test_info_of(plan);
     if (info.attention == NULL) return;
     struct tvlm_mtmd_picture small;
     assert_int_equal(tvlm_mtmd_plan_picture(plan, 0, &small), TVLM_OK);
@@ -73,7 +58,8 @@ int main(int argc, char **argv) {
         &o, image,
         tvlm_mtmd_params(.budget = test_number(argv[3]), .way = (tvlm_mtmd_way)tvlm_mtmd_way_find(argv[4])),
         NULL, &used);
-    write_pictures(plan, argv[5]);
+    test_write_pictures(plan, argv[5], stdout);
+    write_attention(plan);
     printf("encoded %d\n", used.encoded);
     write_answer(&o, used.n_past);
     tvlm_mtmd_plan_destroy(&plan);

@@ -5,9 +5,10 @@
 #include "test_support.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <texturevlm/io.h>
 
 const char *const *test_models;
 
@@ -247,4 +248,22 @@ int32_t test_number(const char *text) {
 
 bool test_after(void *user) {
     return --*(int *)user < 0;
+}
+
+void test_write_pictures(const tvlm_mtmd_plan *plan, const char *name, FILE *to) {
+    const struct tvlm_mtmd_plan_info info = test_info_of(plan);
+    for (int32_t i = 0; i < info.pictures; ++i) {
+        struct tvlm_mtmd_picture picture;
+        char path[600];
+        assert_int_equal(tvlm_mtmd_plan_picture(plan, i, &picture), TVLM_OK);
+        snprintf(path, sizeof path, "%s.%d", name, i);
+        assert_int_equal(tvlm_png_write(path, (int32_t)mtmd_bitmap_get_nx(picture.bitmap),
+                                        (int32_t)mtmd_bitmap_get_ny(picture.bitmap), 3,
+                                        mtmd_bitmap_get_data(picture.bitmap), tvlm_log_stderr()),
+                         TVLM_OK);
+        fprintf(to, "picture %d %d ", picture.columns, picture.rows);
+        for (int32_t t = 0; t < picture.columns * picture.rows; ++t)
+            fputc(picture.kept[t] != 0 ? '1' : '0', to);
+        fputc('\n', to);
+    }
 }

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -78,6 +79,9 @@ bool test_has_sizes(const opened *o);
 struct tvlm_mtmd_plan_info test_info_of(const tvlm_mtmd_plan *plan);
 /* The logits, to be freed. */
 float *test_copy_logits(opened *o);
+/* Writes picture N of a plan, as libmtmd is given it, into the PNG NAME.N, and a line of each to a file:
+ * picture COLUMNS ROWS KEPT. KEPT is a 0 or a 1 for each token. */
+void test_write_pictures(const tvlm_mtmd_plan *plan, const char *name, FILE *to);
 /* Checks what must hold of a plan, and of what was done with it. */
 void test_check_plan(opened *o, const tvlm_mtmd_plan *plan, const struct tvlm_mtmd_used *used,
                      int32_t budget);
