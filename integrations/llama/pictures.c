@@ -254,7 +254,7 @@ static tvlm_status cut_by(const tvlm_mtmd_measured *m, int32_t k, float toleranc
 typedef struct search {
     const tvlm_mtmd_measured *m;
     int32_t tokens, fits, beyond;
-    tvlm_mtmd_cut *cut;
+    tvlm_mtmd_cut best; /* its count is 0 until there is one */
 } search;
 
 /* Tries a number of patches. *taken becomes the tokens of its pictures; 0: it has no crops. */
@@ -264,12 +264,11 @@ static tvlm_status try_patches(search *s, int32_t patches, int32_t *taken) {
     *taken = one.count > 0 ? one.tokens : 0;
     const bool fit = *taken > 0 && *taken <= s->tokens;
     *(fit ? &s->fits : &s->beyond) = patches;
-    if (fit && (s->cut->count == 0 || one.loss < s->cut->loss)) {
-        const tvlm_mtmd_cut worse = *s->cut;
-        *s->cut = one;
-        one = worse;
-    }
-    tvlm_mtmd_cut_free(&one);
+    if (fit && (s->best.count == 0 || one.loss < s->best.loss)) {
+        tvlm_mtmd_cut_free(&s->best);
+        s->best = one;
+    } else
+        tvlm_mtmd_cut_free(&one);
     return TVLM_OK;
 }
 
@@ -289,7 +288,7 @@ static tvlm_status find_fitting(search *s) {
 
 static tvlm_status find_best(search *s) {
     TVLM_TRY(find_fitting(s));
-    for (int tries = 0; s->cut->count > 0 && s->cut->loss > NOTHING && tries < BETWEEN; ++tries) {
+    for (int tries = 0; s->best.count > 0 && s->best.loss > NOTHING && tries < BETWEEN; ++tries) {
         int32_t taken;
         if (s->beyond - s->fits < 2) return TVLM_OK;
         TVLM_TRY(try_patches(s, s->fits + (s->beyond - s->fits) / 2, &taken));
@@ -301,8 +300,9 @@ tvlm_status tvlm_mtmd_cut_out(const tvlm_mtmd_measured *measured, int32_t tokens
                               tvlm_mtmd_cut *cut) {
     *cut = (tvlm_mtmd_cut){0};
     if (tokens == 0) return cut_by(measured, 0, tolerance, cut);
-    search s = {measured, tokens, 0, tokens + 1, cut};
+    search s = {.m = measured, .tokens = tokens, .beyond = tokens + 1};
     const tvlm_status status = find_best(&s);
-    if (status != TVLM_OK) tvlm_mtmd_cut_free(cut);
+    if (status != TVLM_OK) tvlm_mtmd_cut_free(&s.best);
+    *cut = s.best;
     return status;
 }
