@@ -2,7 +2,7 @@
 /*
  * choose.c: the rule by which a way is chosen. Of as many tokens the way of least loss is taken, and of a
  * tolerance the one of fewest tokens, as by texturevlm.hf. A smaller picture is always among them, where the
- * model makes one: also where pruned or pictures were asked for.
+ * model makes one: also where pictures were asked for.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -154,11 +154,13 @@ static float preferred(const tvlm_mtmd_candidate *one, tvlm_mtmd_way way) {
     return one->loss + (one->way == TVLM_MTMD_PICTURES && way == TVLM_MTMD_AUTO ? DOUBT : 0.0f);
 }
 
-/* Whether a candidate may be taken where a way was asked for: its own, and in place of pruned and pictures one
- * picture of all tokens, which both must be better than. Not pruned for pictures: the encoder sees more then. */
+/* Whether a candidate may be taken where a way was asked for: its own, and in place of pictures one picture of all
+ * tokens, which they must be better than. Not pruned for pictures: the encoder sees more then. Pruned stays what it
+ * is: a trained model answered more by it than by smaller pictures that were predicted to lose less. */
 static bool may_be(tvlm_mtmd_way way, tvlm_mtmd_way candidate) {
     if (way == TVLM_MTMD_AUTO || candidate == way) return true;
-    return way != TVLM_MTMD_CELLS && (candidate == TVLM_MTMD_SMALLER || candidate == TVLM_MTMD_FULL);
+    const bool whole = candidate == TVLM_MTMD_SMALLER || candidate == TVLM_MTMD_FULL;
+    return whole && (way == TVLM_MTMD_SMALLER || way == TVLM_MTMD_PICTURES);
 }
 
 /* Of the candidates that may be taken for a way the one of least loss, or of fewest tokens; -1: there is none. */
@@ -249,7 +251,8 @@ static tvlm_status choose_tolerance(choosing *c, tvlm_mtmd_way way, float tolera
     if (way == TVLM_MTMD_AUTO || way == TVLM_MTMD_PRUNED) TVLM_TRY(add_pruned_within(c, first, tolerance));
     if (way == TVLM_MTMD_AUTO || way == TVLM_MTMD_PICTURES)
         TVLM_TRY(add_pictures(c, 0, tolerance == 0.0f ? TVLM_EXPLICIT_ZERO : tolerance));
-    take(c, best_of(c, way, true));
+    const int32_t best = best_of(c, way, true);
+    take(c, best < 0 ? 0 : best);
     return TVLM_OK;
 }
 

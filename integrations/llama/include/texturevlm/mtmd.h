@@ -36,9 +36,9 @@
  *   - looks: a small picture of the whole, and those tokens of the full picture that the question makes the
  *     model look at. No one asks for it here: it is what tvlm_mtmd_look_twice does.
  *
- * Where pruned or pictures are asked for and a smaller picture loses no more, or with a tolerance takes no more
- * tokens, a plan has that smaller picture, and `chosen` says so. Of pictures that is also where no crop is worth
- * its tokens. So no way but cells is predicted to be worse than a smaller picture.
+ * Where pictures are asked for and a smaller picture loses no more, or with a tolerance takes no more tokens, or no
+ * crop is worth its tokens, a plan has that smaller picture, and `chosen` says so. Pruned and cells are what they are
+ * also where they are predicted to lose more than it.
  *
  * What a model makes of a picture with holes depends on how it was trained, which no prediction knows.
  *
@@ -134,7 +134,7 @@ struct tvlm_mtmd_params {
     /* As few tokens as lose at most this share of what a picture of one token loses, above 0 and at most 1;
      * TVLM_EXPLICIT_ZERO: 0. If nothing is given, it is TVLM_TOLERANCE_READABLE. */
     float tolerance;
-    /* A tolerance goes with any way but cells. In place of pruned and pictures there may be a smaller picture. */
+    /* A tolerance goes with any way but cells. In place of pictures there may be a smaller one. */
     tvlm_mtmd_way way;
     /* What is asked, as a map of similarities over the whole image (score.h): where the map is high, more
      * is kept. NULL: nothing. It is refused for models of one size. Features are not there, so that
