@@ -40,7 +40,7 @@ def test_a_number_and_a_tolerance(photo):
             assert len(tv.video(iter(frames), budget=90, count=count)) in ((90,) if count < 12 else range(40, 46))
     few, more = tv.video(frames, tolerance=.3), tv.video(frames, tolerance=.05)
     assert few.loss <= .3 and more.loss <= .05 and len(few) < len(more)
-    assert repr(tv.video(frames)) == repr(tv.video(frames, tolerance=.03))
+    assert repr(tv.video(frames)) == repr(tv.video(frames, tolerance=.03)) == repr(tv.video(frames, tolerance="auto"))
     assert tv.video(frames, tolerance=0).loss < 1e-6
 
 
