@@ -457,6 +457,7 @@ static void test_cache(void **state) {
     expect_read("key", TVLM_OK, "1");
     assert_int_equal(stat(path, &about), 0);
     assert_int_equal(about.st_size, 32 + 1);
+#ifndef _WIN32 /* where the folder decides who may */
     assert_int_equal(about.st_mode & 0777, 0600);
     assert_int_equal(chmod(path, 0644), 0); /* others may read it */
     expect_read("key", TVLM_OK, "1");
@@ -465,6 +466,7 @@ static void test_cache(void **state) {
     assert_int_equal(chmod(path, 0602), 0);
     expect_read("key", TVLM_ERROR_FORMAT, NULL);
     assert_int_equal(chmod(path, 0600), 0);
+#endif
     assert_int_equal(rename(path, other), 0);
     expect_read("another", TVLM_ERROR_FORMAT, NULL);
     tvlm_opencl_cache_write(folder, "key", ".x", (const unsigned char *)"", 0); /* nothing is no program */
@@ -480,7 +482,9 @@ static void test_cache(void **state) {
     tvlm_opencl_cache_write(folder, "key", ".x", (const unsigned char *)"1", 1);
     expect_read("key", TVLM_OK, "1");
     assert_int_equal(stat(folder, &about), 0);
+#ifndef _WIN32
     assert_int_equal(about.st_mode & 0777, 0700);
+#endif
     folder[length] = '\0';
     remove_folder(folder);
 }
