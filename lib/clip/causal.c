@@ -2,8 +2,8 @@
 /*
  * causal.c: a stream. Each slot is decided with what is known when it comes, or a few slots later.
  *
- * What a token loses in a later slot is here the sum of what its last frame loses in itself, as often as a slot has frames, and the
- * change since then. That change is what the frame itself would lose if it were shown in the later slot (table.c adds up in the same way). So a
+ * What a token loses in a later slot is here the sum of two things: what it loses in the last frame of its own slot, times the frames of
+ * a slot; and the change since then, which is what that frame itself would lose if it were shown in the later slot (table.c). So a
  * new slot is measured once for all tokens, and compared with the slots of the ring as they are.
  */
 #include <math.h>
@@ -21,7 +21,7 @@ enum { PARTS = TVLM_BUDGET_PARTS };
  * - NEW_CHANGE: how much of the running mean of changes is new.
  * - PRICE_GAIN: how much the price changes where the bucket has a slot's share too much or too little.
  * - PRICE_SHARES: so many such shares count at most.
- * - UNCERTAIN: this share of what changed since something was bought is added to what it loses, before a thumbnail is taken in its place.
+ * - UNCERTAIN: what is held loses by this share more of its changes than is known, when a new thumbnail is compared with it.
  */
 #define LONGEST_SHOWN 8.0
 #define NEW_CHANGE    0.3

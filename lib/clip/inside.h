@@ -68,9 +68,8 @@ typedef struct clip_stream {
     int32_t *anchors; /* [tiles] */
     float *bases;     /* [tiles][2]: what is lost beside the change since the anchor */
     float *own;       /* [tiles][2]: what is lost in its own slot by what was bought last */
-    float *
-        last; /* [window][pictures][tiles][2]: what the last frame of a slot loses in itself; slot s is at place s % window */
-    float *changes; /* [tiles]: a running mean of what a tile loses from one slot to the next, weighed */
+    float *last;      /* [window][pictures][tiles][2]: what last frames lose in themselves */
+    float *changes;   /* [tiles]: a running mean of what a tile loses from one slot to the next, weighed */
     double bucket;
     double *counts;                  /* [tiles]: how often what is lost in the last slot counts */
     double whole[TVLM_BUDGET_PARTS]; /* what thumbnails of one patch lost in all slots so far */
@@ -250,7 +249,7 @@ void tvlm_clip_leave_out_broken(const tvlm_clip *clip, const clip_losses *losses
 
 /* ---- causal.c ---- */
 
-/* What tokens of the last frame of a slot lose in that frame: [pictures][tiles][2]. */
+/* What tokens of the last frame of a slot lose in that frame: [pictures][tiles][2]. Slot s is at place s % window. */
 static inline float *clip_last_row(const tvlm_clip *clip, int32_t slot) {
     return clip->stream.last +
            (size_t)(slot % clip->window) * (size_t)clip->pictures * (size_t)clip->tiles * 2;

@@ -35,8 +35,7 @@ double tvlm_clip_error_of(const clip_losses *errors, const clip_choice *choice) 
     return lost + across;
 }
 
-/* So many times its error a choice of squares may not have beyond that of a thumbnail, which is known exactly, while between squares more is
- * lost than the table has. */
+/* Squares are taken where so many times their error is at most that of thumbnails: the table lacks some of what is lost between squares. */
 #define MIXTURE 1.05
 
 bool tvlm_clip_spend_by_error(const clip_losses *errors, int32_t most, const clip_choice *plain,
