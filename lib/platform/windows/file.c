@@ -42,6 +42,8 @@ static bool take_facts(HANDLE handle, tvlm_file_facts *facts) {
     *facts = (tvlm_file_facts){.own = true};
     if (GetFileType(handle) != FILE_TYPE_DISK) return true;
     if (!GetFileInformationByHandle(handle, &found)) {
+        if (GetLastError() == ERROR_INVALID_HANDLE)
+            return true; /* as wine says of what was redirected: it is read to its end */
         tvlm_windows_set_errno();
         return false;
     }
