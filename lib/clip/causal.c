@@ -73,6 +73,7 @@ typedef struct decision {
     double weights[PARTS];
     double *times;      /* [tiles]: how often what is lost in the last slot counts */
     double *emphasised; /* [slots][tiles]: how often what is lost in each slot counts, beside that */
+    clip_seen *seen;    /* [places]: what a choice shows in the first slot of the window */
 } decision;
 
 static void find_weights(decision *d, double detail) {
@@ -120,12 +121,11 @@ static void find_base(const tvlm_clip *clip, int32_t slot, int32_t kind, int32_t
     for (int p = 0; p < PARTS; ++p) base[p] = (float)clip->temporal * last[p];
 }
 
-/* What is lost in slot `to` by what was bought in slot `from` and loses `base` beside what has changed since. Both are numbered from the
+/* What is lost in slot `to` by what was bought in slot `from`, an earlier one, and loses `base` beside what has changed since. Both are numbered from the
  * first slot of the video. */
 static void add_change(const tvlm_clip *clip, const float *base, int32_t from, int32_t to, int32_t tile,
                        float parts[PARTS]) {
-    static const float nothing[PARTS] = {0.0f};
-    clip_add_parts(clip, base, to > from ? clip_distance(clip, from, to) + PARTS * tile : nothing, parts);
+    clip_add_parts(clip, base, clip_distance(clip, from, to) + PARTS * tile, parts);
 }
 
 static void put_kind(const decision *d, int32_t kind) {
@@ -135,9 +135,11 @@ static void put_kind(const decision *d, int32_t kind) {
         for (int32_t length = 1; length <= d->losses.slots - bought; ++length)
             for (int32_t tile = 0; tile < clip->tiles; ++tile) {
                 const int32_t from = clip->begin + bought;
-                float base[PARTS], parts[PARTS];
-                find_base(clip, from, kind, tile, base);
-                add_change(clip, base, from, from + length - 1, tile, parts);
+                float parts[PARTS];
+                if (length > 1) {
+                    find_base(clip, from, kind, tile, parts);
+                    add_change(clip, parts, from, from + length - 1, tile, parts);
+                }
                 put(d, kind, bought, length, tile, length > 1 ? parts : row + PARTS * tile);
             }
     }
@@ -174,7 +176,8 @@ static tvlm_status begin(tvlm_clip *clip, int32_t slots, double detail, decision
     TVLM_TRY(tvlm_clip_begin_losses(clip, slots, &d->losses));
     d->times = tvlm_allocate((size_t)clip->tiles, sizeof *d->times);
     d->emphasised = tvlm_allocate((size_t)slots, (size_t)clip->tiles * sizeof *d->emphasised);
-    if (d->times == NULL || d->emphasised == NULL) return tvlm_clip_no_memory(clip);
+    d->seen = tvlm_allocate((size_t)clip->tree.places, sizeof *d->seen);
+    if (d->times == NULL || d->emphasised == NULL || d->seen == NULL) return tvlm_clip_no_memory(clip);
     for (int32_t slot = 0; slot < slots; ++slot)
         emphasise(clip, slot, detail > 0.0, d->emphasised + (size_t)slot * (size_t)clip->tiles);
     find_weights(d, detail);
@@ -185,6 +188,7 @@ static void end(decision *d) {
     free(d->losses.lost);
     free(d->times);
     free(d->emphasised);
+    free(d->seen);
 }
 
 static void fill_tables(const decision *d) {
@@ -236,13 +240,13 @@ static bool solve_within(const tvlm_clip *clip, clip_solver *solver, const clip_
 }
 
 /* By how much what is held changed since it was bought, where a choice leaves it: what it loses is a sum with that, and not certain. */
-static double changed(const decision *d, const clip_choice *choice, clip_seen *seen) {
+static double changed(const decision *d, const clip_choice *choice) {
     const tvlm_clip *const clip = d->clip;
     double sum = 0.0;
     if (!d->losses.held) return 0.0;
-    tvlm_clip_show(&d->losses, choice, 1, seen);
+    tvlm_clip_show(&d->losses, choice, 1, d->seen);
     for (int32_t tile = 0; tile < clip->tiles; ++tile)
-        if (seen[clip->tree.place_of[tile]].kind == d->losses.kinds - 1)
+        if (d->seen[clip->tree.place_of[tile]].kind == d->losses.kinds - 1)
             sum += (double)tvlm_clip_weigh_parts(
                 clip, d->weights, clip_distance(clip, clip->stream.anchors[tile], clip->begin) + PARTS * tile,
                 1.0);
@@ -254,22 +258,19 @@ static double changed(const decision *d, const clip_choice *choice, clip_seen *s
 static tvlm_status keep_error(tvlm_clip *clip, double slot, clip_choice *choice) {
     const int32_t most = (int32_t)fmin(fmax(slot, 1.0), fmin(fmax(clip->stream.bucket, 0.0), INT32_MAX));
     clip_choice plain = {0};
-    clip_seen *const seen = tvlm_allocate((size_t)clip->tree.places, sizeof *seen);
     decision d;
     tvlm_status status = begin(clip, 1, 0.0, &d);
-    if (status == TVLM_OK && seen == NULL) status = tvlm_clip_no_memory(clip);
     if (status == TVLM_OK) {
         for (int32_t tile = 0; tile < clip->tiles; ++tile) d.times[tile] = 1.0;
         fill_tables(&d);
         bool made = tvlm_clip_downsample(&d.losses, most, &plain);
         const double error = made ? tvlm_clip_error_of(&d.losses, choice) : -1.0;
-        if (error >= 0.0 && plain.count > 0 && plain.lost < error + UNCERTAIN * changed(&d, choice, seen))
+        if (error >= 0.0 && plain.count > 0 && plain.lost < error + UNCERTAIN * changed(&d, choice))
             made = tvlm_clip_spend_by_error(&d.losses, most, &plain, choice);
         status = made && error >= 0.0 ? TVLM_OK : tvlm_clip_no_memory(clip);
     }
     tvlm_clip_choice_free(&plain);
     end(&d);
-    free(seen);
     return status;
 }
 
@@ -311,10 +312,10 @@ static tvlm_status tolerate(const decision *d, clip_solver *solver, clip_choice 
 }
 
 /* Remembers what is shown once the first slot's tokens are. */
-static void remember(const decision *d, const clip_seen *seen) {
+static void remember(const decision *d) {
     tvlm_clip *const clip = d->clip;
     for (int32_t tile = 0; tile < clip->tiles; ++tile) {
-        const clip_seen *const now = &seen[clip->tree.place_of[tile]];
+        const clip_seen *const now = &d->seen[clip->tree.place_of[tile]];
         if (d->losses.held && now->kind == d->losses.kinds - 1) continue;
         const float *const row = clip_kind_row(clip, clip->begin, 0, now->kind);
         find_base(clip, clip->begin, now->kind, tile, clip->stream.bases + PARTS * tile);
@@ -360,21 +361,18 @@ static void add_up(const decision *d) {
 }
 
 /* Chooses, and keeps what is bought in the first slot of the window. */
-static tvlm_status decide(decision *d, clip_choice *choice, clip_seen *seen) {
+static tvlm_status decide(decision *d, clip_choice *choice) {
     tvlm_clip *const clip = d->clip;
     find_times(d);
     fill_tables(d);
     clip_solver *const solver = tvlm_clip_solver_make(&d->losses);
-    if (solver == NULL || seen == NULL) {
-        tvlm_clip_solver_free(solver);
-        return tvlm_clip_no_memory(clip);
-    }
+    if (solver == NULL) return tvlm_clip_no_memory(clip);
     const tvlm_status status = clip_tolerates(clip) ? tolerate(d, solver, choice) : spend(d, solver, choice);
     tvlm_clip_solver_free(solver);
     TVLM_TRY(status);
     if (!tvlm_clip_keep(clip, &d->losses, choice, 1)) return tvlm_clip_no_memory(clip);
-    tvlm_clip_show(&d->losses, choice, 1, seen);
-    remember(d, seen);
+    tvlm_clip_show(&d->losses, choice, 1, d->seen);
+    remember(d);
     add_up(d);
     return TVLM_OK;
 }
@@ -382,12 +380,10 @@ static tvlm_status decide(decision *d, clip_choice *choice, clip_seen *seen) {
 tvlm_status tvlm_clip_decide_next(tvlm_clip *clip, int32_t slots) {
     decision d;
     clip_choice choice = {0};
-    clip_seen *const seen = tvlm_allocate((size_t)clip->tree.places, sizeof *seen);
     tvlm_status status = begin(clip, slots, CLIP_DETAIL, &d);
-    if (status == TVLM_OK) status = decide(&d, &choice, seen);
+    if (status == TVLM_OK) status = decide(&d, &choice);
     if (status == TVLM_OK) tvlm_clip_move_on(clip, slots, 1);
     tvlm_clip_choice_free(&choice);
     end(&d);
-    free(seen);
     return status;
 }
