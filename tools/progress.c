@@ -52,7 +52,7 @@ static void draw(int64_t done) {
 
 void progress_step(int64_t done) {
     tvlm_stdio_take(stderr); /* other threads clear the bar when they warn */
-    draw(done);
+    draw(done < bar.total ? done : bar.total);
     tvlm_stdio_release(stderr);
 }
 

@@ -11,7 +11,7 @@
 /* Starts counting to `total` steps. */
 void progress_start(const char *what, int64_t total);
 
-/* Says that `done` steps are done, and draws the bar if it has changed. */
+/* Says that `done` steps are done, and draws the bar if it has changed. More than there were to be count as all. */
 void progress_step(int64_t done);
 
 /* Removes the bar from the line, if there is one. It is called before anything else is printed, and at the

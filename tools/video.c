@@ -237,7 +237,7 @@ static int all_frames(struct run *run) {
         if (code != TOOL_DONE) break;
         run->next_held = false;
         ++run->done;
-        if (bar) progress_step(run->done < run->frames.total ? run->done : run->frames.total);
+        if (bar) progress_step(run->done);
     }
     progress_clear();
     return code;

@@ -330,7 +330,7 @@ static int count_frames(clip_run *run) {
     while (code == TOOL_DONE && !run->stop(NULL) &&
            (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end) {
         ++run->expected;
-        if (bar) progress_step(run->expected < frames.total ? run->expected : frames.total);
+        if (bar) progress_step(run->expected);
     }
     progress_clear();
     video_frames_release(&frames);
@@ -380,7 +380,7 @@ static int take_all(clip_run *run, int *partly) {
     while (code == TOOL_DONE && !run->stop(NULL) &&
            (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end) {
         code = take(run, &frames, &frame);
-        if (bar) progress_step(run->frames < frames.total ? run->frames : frames.total);
+        if (bar) progress_step(run->frames);
     }
     progress_clear();
     if (code == TOOL_DONE && run->clip != NULL) code = tool_status(run->tool, tvlm_clip_end(run->clip));
