@@ -95,7 +95,7 @@ bool shape_runs(const shape_mask *mask, const double *runs, int32_t count) {
 
 /* Reads one number. It comes in groups of five bits, the lowest group first. Bit 5 of a group says that
  * another group follows. The last group has the sign. */
-static bool unpack(const char **text, int64_t *number) {
+static bool unpack_number(const char **text, int64_t *number) {
     int64_t value = 0;
     for (int shift = 0; shift < 40; shift += 5) {
         const int bits = **text - 48;
@@ -114,7 +114,7 @@ bool shape_packed_runs(const shape_mask *mask, const char *text) {
     int64_t last[2] = {0, 0}; /* the run before the last, and the last run */
     for (int32_t i = 0; *text != '\0'; ++i) {
         int64_t length;
-        if (!unpack(&text, &length)) return false;
+        if (!unpack_number(&text, &length)) return false;
         if (i > 2) length += last[0];
         if (!add_run(mask, &state, length)) return false;
         last[0] = last[1];
