@@ -121,10 +121,39 @@ static int note_outputs(select_run *run, int count, char *const *images) {
 
 /* ---- One image ---- */
 
+/* An image that is read anew where its pixels were freed. `shape` is the image without pixels. */
+typedef struct read_image {
+    tvlm_image *image, shape;
+} read_image;
+
+/* Reads the image, unless it is there. */
+static int read_pixels(select_run *run, select_job *job, read_image *read) {
+    const struct tvlm_image_load_params params = {.max_side = select_side(run->tool, run->options, false),
+                                                  .log = &run->tool->log,
+                                                  .memory = batch_memory(&run->options->batch.threads)};
+    if (read->image != NULL) return TOOL_DONE;
+    const bool first = job->image == NULL;
+    int code = tool_status(run->tool, tvlm_image_load_for(job->path, &params, &read->image));
+    if (code == TOOL_DONE && !first) code = select_same_size(run->tool, job->image, read->image);
+    if (code == TOOL_DONE) job->image = read->image;
+    return code;
+}
+
+/* Frees the pixels, which are in a stack, where nothing more is to be done with them: a tenth to a half of all memory. */
+static void free_pixels(select_run *run, select_job *job, read_image *read) {
+    if (select_keeps_pixels(run->tool, run->options)) return;
+    read->shape = *read->image;
+    read->shape.pixels = NULL;
+    job->image = &read->shape;
+    tvlm_image_destroy(&read->image);
+}
+
 /* Answers the questions that are not answered yet. */
-static int answer_all(select_run *run, select_job *job) {
+static int answer_all(select_run *run, select_job *job, read_image *read) {
     struct tool *const tool = run->tool;
-    int code = select_prepare(run, job);
+    int code = read_pixels(run, job, read);
+    if (code == TOOL_DONE) code = select_prepare(run, job);
+    if (code == TOOL_DONE) free_pixels(run, job, read);
     for (; code == TOOL_DONE && job->query_number < run->questions.count; ++job->query_number) {
         code = select_answer(run, job);
         if (code == TOOL_DONE && (run->several || run->questions.several)) code = tool_keep_files(tool);
@@ -150,22 +179,18 @@ static bool try_smaller(select_run *run, select_job *job) {
 
 static int select_path(select_run *run, const char *path, int number) {
     select_job job = {.path = path, .number = number};
-    tvlm_image *image = NULL;
+    read_image read = {.image = NULL};
     run->tool->subject = path;
-    const struct tvlm_image_load_params params = {.max_side = select_side(run->tool, run->options, false),
-                                                  .log = &run->tool->log,
-                                                  .memory = batch_memory(&run->options->batch.threads)};
-    int code = tool_status(run->tool, tvlm_image_load_for(path, &params, &image));
-    job.image = image;
+    int code = read_pixels(run, &job, &read);
     if (code == TOOL_DONE && !run->several && !batch_has_lines(&run->options->batch))
-        run->tool->first.pixels = (int64_t)image->width * image->height;
+        run->tool->first.pixels = (int64_t)read.image->width * read.image->height;
     if (code == TOOL_DONE) code = select_find_middles(run, &job);
     if (code == TOOL_DONE) {
-        do code = answer_all(run, &job);
+        do code = answer_all(run, &job, &read);
         while (code != TOOL_DONE && !job.written && (go_on(run, &job, code) || try_smaller(run, &job)));
     }
     stack_done(&run->stacks, &job.used, code != TOOL_DONE);
-    tvlm_image_destroy(&image);
+    tvlm_image_destroy(&read.image);
     run->tool->subject = NULL;
     return code;
 }

@@ -238,6 +238,11 @@ typedef struct select_job {
 /* How long the sides of an image must be at least, by --max-side. 0: the image is needed in its own size.
  * `once` says that there may be inputs that cannot be read twice. */
 int32_t select_side(const struct tool *tool, const select_options *options, bool once);
+/* Whether the pixels of an image are needed once they are in a stack: to be drawn on, or since they cannot be read again where the
+ * device is lost. */
+bool select_keeps_pixels(const struct tool *tool, const select_options *options);
+/* Refuses an image that was read again, if it has another size than the first time. */
+int select_same_size(struct tool *tool, const tvlm_image *first, const tvlm_image *now);
 /* Finds the middles of objects, at which the strategy foveated looks if no fixation is given. It needs no
  * device. */
 int select_find_middles(const select_run *run, select_job *job);

@@ -52,12 +52,7 @@ static bool is_drawn(const select_options *options) {
 static int read_whole(const select_run *run, select_job *job) {
     if (job->whole != NULL || job->image->of_width == 0 || !is_drawn(run->options)) return TOOL_DONE;
     const int code = tool_status(run->tool, tvlm_image_load(job->path, &run->tool->log, &job->whole));
-    if (code != TOOL_DONE ||
-        (job->whole->width == job->image->of_width && job->whole->height == job->image->of_height))
-        return code;
-    return tool_fail(run->tool, "has %d x %d pixels now, and had %d x %d when it was read first",
-                     (int)job->whole->width, (int)job->whole->height, (int)job->image->of_width,
-                     (int)job->image->of_height);
+    return code == TOOL_DONE ? select_same_size(run->tool, job->image, job->whole) : code;
 }
 
 static const tvlm_image *whole(const select_job *job) {
@@ -335,6 +330,17 @@ static int make_arrays(select_run *run, select_job *job) {
 }
 
 /* ---- select.h ---- */
+
+int select_same_size(struct tool *tool, const tvlm_image *first, const tvlm_image *now) {
+    const int32_t width = image_width(now), height = image_height(now);
+    if (width == image_width(first) && height == image_height(first)) return TOOL_DONE;
+    return tool_fail(tool, "has %d x %d pixels now, and had %d x %d when it was read first", (int)width,
+                     (int)height, (int)image_width(first), (int)image_height(first));
+}
+
+bool select_keeps_pixels(const struct tool *tool, const select_options *options) {
+    return is_drawn(options) || tool->files.read_once;
+}
 
 /* An image from a pipe or an archive cannot be decoded again, so it is decoded in full if it will be drawn
  * on. */
