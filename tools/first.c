@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "first.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/driver_cache.h"
 #include "platform/file.h"
 #include "platform/program.h"
 #include "tool.h"
@@ -17,6 +19,16 @@
 static bool is_set(const char *name) {
     const char *const value = getenv(name);
     return value != NULL && *value != '\0';
+}
+
+static int64_t pixels_of(const first_answer *first) {
+    return (int64_t)first->image.width * first->image.height;
+}
+
+void first_is_about(struct tool *tool, const tvlm_image *image, int32_t positions) {
+    tool->first.image = *image;
+    tool->first.image.pixels = NULL;
+    tool->first.positions = positions;
 }
 
 /* ---- Which device there is ---- */
@@ -67,19 +79,39 @@ static const char *value_of(const option_spec *spec, const void *options) {
     }
 }
 
+/* More positions than this are chosen by other kernels (`topk_chunk` of lib/opencl/tuning.h, and half of it). */
+enum { POSITIONS_FEW = 1024 };
+
+/* Writes what of the image and of the number of positions says which kernels are needed. */
+static void describe_job(const struct tool *tool, char words[64]) {
+    const first_answer *const first = &tool->first;
+    snprintf(words, 64, "%d channels, %d, 2^%d, %s", (int)first->image.channels, (int)first->image.type,
+             ilogb((double)pixels_of(first)), first->positions > POSITIONS_FEW ? "many" : "few");
+}
+
+/* Finds the folder of notes: the one in which PoCL keeps what it has compiled, so that a note does not outlive that; for other drivers
+ * the tool's own. */
+static bool find_folder(const tvlm_device_info *device, char folder[4000]) {
+    char home[3072];
+    if (!tvlm_cache_home(home, sizeof home)) return false;
+    snprintf(folder, 4000, "%s/texturevlm", home);
+    (void)tvlm_folder_make(home, true);
+    (void)tvlm_folder_make(folder, true);
+    if (!tvlm_path_writable(folder)) return false; /* PoCL's folder is then one that is removed at the end (platform/driver_cache.h) */
+    return strcmp(device->platform, "Portable Computing Language") != 0 ||
+           (tvlm_driver_cache_folder(folder, 4000) && tvlm_path_writable(folder));
+}
+
 /* Writes the name of the note. */
 static void name_note(struct tool *tool, const tvlm_device_info *device) {
     first_answer *const first = &tool->first;
-    char home[3072], folder[4000];
-    const char *const words[] = {tvlm_version(), device->platform, device->name,
-                                 device->driver, device->version,  tool->command};
+    char folder[4000], job[64];
+    const char *const words[] = {tvlm_version(), device->platform, device->name, device->driver,
+                                 device->version, tool->command, job};
     uint64_t hash = 14695981039346656037u;
     first->note[0] = '\0';
-    if (!tvlm_cache_home(home, sizeof home)) return;
-    snprintf(folder, sizeof folder, "%s/texturevlm", home);
-    (void)tvlm_folder_make(home, true);
-    (void)tvlm_folder_make(folder, true);
-    if (!tvlm_path_writable(folder)) return;
+    describe_job(tool, job);
+    if (!find_folder(device, folder)) return;
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i) hash = hash_text(hash, words[i]);
     for (int i = 0; i < tool->table->count; ++i) {
         const option_spec *const spec = &tool->table->specs[i];
@@ -95,7 +127,7 @@ static void name_note(struct tool *tool, const tvlm_device_info *device) {
 
 /* Whether it is left to the tool which device answers, and the reference may. */
 static bool has_choice(struct tool *tool, const tool_common *common) {
-    const int64_t pixels = tool->first.pixels;
+    const int64_t pixels = pixels_of(&tool->first);
     return pixels > 0 && pixels <= PIXELS_LARGE && common->device == NULL && !is_set("TVLM_DEVICE") &&
            !is_set("TVLM_UNTUNED") && !common->storage.given && !common->format.given &&
            !tool->files.read_once && tool->files.stdin_taken == 0 &&
@@ -107,14 +139,15 @@ const char *first_device(struct tool *tool, const tool_common *common) {
     tvlm_device_info device;
     first->build = false;
     if (!has_choice(tool, common) || !find_cpu(&device)) return NULL;
-    if (first->pixels > PIXELS_SMALL) {
+    const bool small = pixels_of(first) <= PIXELS_SMALL;
+    if (!small) {
         name_note(tool, &device);
         if (first->building || (first->note[0] != '\0' && tvlm_path_exists(first->note))) return NULL;
         first->build = first->note[0] != '\0';
     }
     tvlm_log_message(&tool->log, TVLM_LOG_INFO, "%s%s%s the reference answers%s",
-                     first->pixels > PIXELS_SMALL ? "the kernels of " : "before ", device.name,
-                     first->pixels > PIXELS_SMALL ? " are not built for this:" : " is ready,",
+                     small ? "before " : "the kernels of ", device.name,
+                     small ? " is ready," : " are not built for this:",
                      first->build ? ", and they are built when it has" : "");
     return "reference";
 }

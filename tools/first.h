@@ -9,8 +9,9 @@
  *   - it answers about a larger one (to four million) as long as the kernels of such a job are not built. When the
  *     answer is out, a program of its own (tvlm --build-kernels) builds them, so that the next answer comes from the
  *     OpenCL device;
- *   - a note in the cache folder says that they are built. It holds for this version, device and driver, and for
- *     jobs with the same options. Numbers and names of outputs do not count.
+ *   - a note says that they are built. It lies beside PoCL's compiled programs, and for other drivers in the cache folder. It holds for this version, device and driver, for jobs with the same options,
+ *     and for images of the same kind of pixels and about the same size. Names of outputs do not count, nor do numbers, but that there are
+ *     more than a thousand positions.
  *
  * Who builds the kernels if something ends early:
  *   - A command that fails or is interrupted builds nothing. The next one does.
@@ -26,9 +27,13 @@
 #define TVLM_TOOLS_FIRST_H
 
 #include "options.h"
+#include "texturevlm/image.h"
 
 struct tool;
 struct tool_common;
+
+/* Says that one image alone is asked about, and for how many positions (0: as many as are usual). */
+void first_is_about(struct tool *tool, const tvlm_image *image, int32_t positions);
 
 /* Returns the name of the device that answers where the options name none: "reference", or NULL for the default. */
 const char *first_device(struct tool *tool, const struct tool_common *common);

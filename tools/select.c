@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "first.h"
 #include "lab.h"
 #include "networks.h"
 #include "parameters.h"
@@ -183,7 +184,7 @@ static int select_path(select_run *run, const char *path, int number) {
     run->tool->subject = path;
     int code = read_pixels(run, &job, &read);
     if (code == TOOL_DONE && !run->several && !batch_has_lines(&run->options->batch))
-        run->tool->first.pixels = (int64_t)read.image->width * read.image->height;
+        first_is_about(run->tool, read.image, run->params.k);
     if (code == TOOL_DONE) code = select_find_middles(run, &job);
     if (code == TOOL_DONE) {
         do code = answer_all(run, &job, &read);

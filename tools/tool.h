@@ -38,7 +38,10 @@ enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_PARTLY = 3 };
 /* What is known of the only image that a command is asked about (first.h). */
 typedef struct first_answer {
     char **argv;     /* the command line, ended by NULL */
-    int64_t pixels;  /* of the only image that is asked about; 0: there are several, or it is not known */
+    /* The only image that is asked about, without its pixels, and how many positions (0: as many as are usual). A width of 0: there are
+     * several images, or it is not known. */
+    tvlm_image image;
+    int32_t positions;
     bool building;   /* this is the program that builds kernels */
     bool build;      /* the kernels are not built, and a program will build them */
     int lock;        /* the open file that says that this program builds them */

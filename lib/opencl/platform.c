@@ -10,6 +10,7 @@
 
 #include "opencl/backend.h"
 #include "opencl/open.h"
+#include "platform/driver_cache.h"
 #include "platform/file.h"
 #include "platform/library.h"
 #include "platform/temporary.h"
@@ -253,18 +254,7 @@ static bool can_write(const char *folder) {
 /* Returns the folder in which PoCL keeps what it compiled if nothing can be written there, otherwise NULL. If
  * nothing can, PoCL has no device, and does not say why. */
 static const char *unwritable_pocl_cache(char *path, size_t size) {
-    const char *folder = getenv("POCL_CACHE_DIR"), *below = "";
-    if (folder == NULL || folder[0] == '\0') {
-        folder = getenv("XDG_CACHE_HOME");
-        below = "/pocl/kcache";
-    }
-    if (folder == NULL || folder[0] == '\0') {
-        folder = getenv("HOME");
-        below = "/.cache/pocl/kcache";
-    }
-    if (folder == NULL || folder[0] == '\0') return NULL; /* below /tmp, for all users */
-    const int length = snprintf(path, size, "%s%s", folder, below);
-    if (length <= 0 || (size_t)length >= size) return NULL;
+    if (!tvlm_driver_cache_folder(path, size)) return NULL;
     return can_write(path) ? NULL : path;
 }
 

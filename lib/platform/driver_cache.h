@@ -5,6 +5,9 @@
 #ifndef TVLM_PLATFORM_DRIVER_CACHE_H
 #define TVLM_PLATFORM_DRIVER_CACHE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /*
  * To be called before the first call of OpenCL. PoCL has no device if it cannot write below the user's home.
  * If the home does not exist, PoCL would make it where it may. In both cases PoCL gets a temporary folder
@@ -13,6 +16,9 @@
  * here, removes it. No other thread may run yet.
  */
 void tvlm_driver_cache_start(void);
+
+/* Writes the folder in which PoCL keeps what it has compiled. Returns false where there is none: below /tmp, or on Windows. */
+bool tvlm_driver_cache_folder(char *path, size_t size);
 
 /* To be called at the end, and before another program takes the place of this one. */
 void tvlm_driver_cache_end(void);

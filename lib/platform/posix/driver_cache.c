@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +106,19 @@ void tvlm_driver_cache_start(void) {
         (void)setenv(VARIABLE, NOWHERE, 1);
     }
     tvlm_signals_release(&before);
+}
+
+bool tvlm_driver_cache_folder(char *path, size_t size) {
+    /* In the order in which PoCL looks. Without any of them it is below /tmp, for all users. */
+    static const struct {
+        const char *variable, *below;
+    } places[] = {{VARIABLE, ""}, {"XDG_CACHE_HOME", "/pocl/kcache"}, {"HOME", "/.cache/pocl/kcache"}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
+        if (!is_set(places[i].variable)) continue;
+        const int length = snprintf(path, size, "%s%s", getenv(places[i].variable), places[i].below);
+        return length > 0 && (size_t)length < size;
+    }
+    return false;
 }
 
 void tvlm_driver_cache_end(void) {
