@@ -12,13 +12,13 @@ It is a bound, not a forecast: what a kernel computes, and the latency of groups
 --measured is of a real GPU: the last column says how many times its bound each stage takes there.
 
 Where the numbers come from:
-  - NVIDIA H200: 4.1 TB/s and 5 us, measured by us (bench/README.md, `copy` and `launch`).
-  - Intel Arc A770: 421 GB/s, measured by clpeak (github.com/krrishnarraj/clpeak, issue 99; 560 by its data sheet); 8 us, as one of its
-    driver's authors says of the A770M (github.com/intel/compute-runtime, issue 600).
-  - AMD RX 7900 XTX: 864 GB/s, 0.9 of the 960 of its data sheet, as the H200 reaches of its own; 13 us, measured by clpeak on an RX 5500 XT
+  - NVIDIA H200: 4.1 TB/s, measured by us (bench/README.md, `copy`; 4.8 by its data sheet), and 5 us, which `tvlm bench` had for `launch`.
+  - Intel Arc A770: 421 GB/s, the best read by clpeak (github.com/krrishnarraj/clpeak, issue 99; 560 by its data sheet); no copy was
+    found. 8 us, which one of its driver's authors calls usual of the A770M (github.com/intel/compute-runtime, issue 600).
+  - AMD RX 7900 XTX: 825 GB/s, .86 of the 960 of its data sheet, as the H200 reaches of its own; 13 us, measured by clpeak on an RX 5500 XT
     (its repository, results/AMD_Accelerated_Parallel_Processing/RX_5500XT.log): of a newer card none was found.
-  - Qualcomm Adreno 830: 76 GB/s, 0.9 of the 84.8 of four channels of LPDDR5X-10600, which it shares with the processor; 296 us, measured by
-    clpeak on an Adreno 530 of 2016 (results/Qualcomm_Snapdragon/OnePlus_3T.log): of a newer one none was found.
+  - Qualcomm Adreno 830: 73 GB/s, .86 of the 84.8 of four channels of LPDDR5X-10600, which it shares with the processor; 296 us, measured by
+    clpeak on an Adreno 530 of 2016, which is more than half of each of its figures (results/Qualcomm_Snapdragon/OnePlus_3T.log): of a newer one none was found.
 """
 import argparse
 import json
@@ -26,8 +26,8 @@ import json
 GPUS = {  # bytes a second, seconds a command
     "H200": (4.1e12, 5e-6),
     "Arc A770": (421e9, 8e-6),
-    "RX 7900 XTX": (864e9, 13e-6),
-    "Adreno 830": (76e9, 296e-6),
+    "RX 7900 XTX": (825e9, 13e-6),
+    "Adreno 830": (73e9, 296e-6),
 }
 STAGES = ("source", "source levels", "visual", "visual levels", "saliency", "entropy", "gradient", "distance", "cluster", "text",
           "score of cells", "top 273 of 4096", "sample 273", "pack", "select, uploaded", "select, again", "budget, uploaded", "flow",
