@@ -13,7 +13,8 @@ An answer is right if each of its letters is the likeliest one. Rows of the tabl
 - `equal`, `alike`: PixelPrune's rule (arXiv 2604.00886) at the largest size of which so few tokens are left: a token is left out whose
   pixels equal, or differ by at most .02 from, those of the one to the left or above.
 - `random`: tokens of the full picture, drawn at random. `thumb+random`: a small picture and a random place of the full one.
-- `looks`: a small picture first; then, beside it, the tokens of the full one that the question's last token attends to.
+- `looks`: a small picture first; then, beside it, the tokens of the full one that the question's last token attends to. Where the
+  small picture would show nothing (6 %) it is `auto`, as with a Pruner.
 - `true`: the same at the place of what is asked, which only we know.
 
 Runs in the environment of ci/hf-environment, with the package; exit 77 without. It is a toy of a model: what helps it may not help
@@ -127,7 +128,15 @@ def first_look(scene, tokens):
     return small, max(1, tokens - len(small) - EXTRA)
 
 
-def by_looks(model, scene, tokens, questions):
+def looks_twice(tokens):
+    """Whether a Pruner takes two looks with so many tokens; with fewer it takes the way auto."""
+    least = (_showing.SHOWS / max(am.TOKEN, _showing.OBJECT))**2 * SIDE * SIDE
+    return max(_showing.FIRST * tokens, least) <= _showing.MOST * tokens
+
+
+def by_looks(model, pruner, scene, tokens, questions):
+    if not looks_twice(tokens):
+        return [by_pruner(pruner, scene)] * len(questions)
     small, rest = first_look(scene, tokens)
     full = (SIDE, SIDE)
     plan = _showing.Plan(small.grid[::-1], full, full, rest + EXTRA, EXTRA, SIDE * SIDE)
@@ -166,7 +175,7 @@ def shown_ways(model, pruners, scene, tokens, numbers):
     yield "random", [([am.View(scene.picture, whole_of(scene), best(numbers.uniform(size=(SIDE, SIDE)), tokens))], asked)]
     single = [[one] for one in asked]
     yield "thumb+random", list(zip(by_truth(scene, tokens, numbers.uniform(0, SIDE, (len(asked), 2))), single))
-    yield "looks", list(zip(by_looks(model, scene, tokens, [one[0] for one in asked]), single))
+    yield "looks", list(zip(by_looks(model, pruners["auto"], scene, tokens, [one[0] for one in asked]), single))
     yield "true", list(zip(by_truth(scene, tokens, [place_of(one, numbers) for one in scene.questions]), single))
 
 

@@ -81,6 +81,21 @@ def test_looks_of_the_bench_are_those_of_a_pruner(folder):
     np.testing.assert_allclose(model.attention(small, [question])[0], report.look, rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("tokens", [19, 30, 39, 81])
+def test_the_bench_looks_twice_where_a_pruner_does(folder, tokens):
+    """At 6 and 12 % of the tokens, and beside them: with too few both take the way auto."""
+    model = answers.Model(folder)
+    scene = scenes.Source(scenes.HELD, 3).scene("crowd")
+    question, image = scene.questions[0][0], Image.fromarray(scene.picture)
+    pruner = tv.hf.Pruner(model.model, model.processor, budget=tokens)
+    twice = tv.hf.Pruner(model.model, model.processor, budget=tokens, looks=2).prune(image, question=question).report.look is not None
+    assert answers.looks_twice(tokens) == twice
+    views, = answers.by_looks(model, pruner, scene, tokens, [question])
+    if not twice:
+        assert [view.grid for view in views] == [view.grid for view in answers.by_pruner(pruner, scene)]
+    assert sum(len(view) for view in views) <= tokens
+
+
 def test_training_learns_and_goes_on_after_a_stop(tmp_path):
     torch.manual_seed(0)
     first = train.Training(0, 0)
