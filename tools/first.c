@@ -97,7 +97,8 @@ static bool find_folder(const tvlm_device_info *device, char folder[4000]) {
     snprintf(folder, 4000, "%s/texturevlm", home);
     (void)tvlm_folder_make(home, true);
     (void)tvlm_folder_make(folder, true);
-    if (!tvlm_path_writable(folder)) return false; /* PoCL's folder is then one that is removed at the end (platform/driver_cache.h) */
+    if (!tvlm_path_writable(folder))
+        return false; /* PoCL's folder is then one that is removed at the end (platform/driver_cache.h) */
     return strcmp(device->platform, "Portable Computing Language") != 0 ||
            (tvlm_driver_cache_folder(folder, 4000) && tvlm_path_writable(folder));
 }
@@ -106,8 +107,8 @@ static bool find_folder(const tvlm_device_info *device, char folder[4000]) {
 static void name_note(struct tool *tool, const tvlm_device_info *device) {
     first_answer *const first = &tool->first;
     char folder[4000], job[64];
-    const char *const words[] = {tvlm_version(), device->platform, device->name, device->driver,
-                                 device->version, tool->command, job};
+    const char *const words[] = {tvlm_version(),  device->platform, device->name, device->driver,
+                                 device->version, tool->command,    job};
     uint64_t hash = 14695981039346656037u;
     first->note[0] = '\0';
     describe_job(tool, job);

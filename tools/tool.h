@@ -37,7 +37,7 @@ enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_PARTLY = 3 };
 
 /* What is known of the only image that a command is asked about (first.h). */
 typedef struct first_answer {
-    char **argv;     /* the command line, ended by NULL */
+    char **argv; /* the command line, ended by NULL */
     /* The only image that is asked about, without its pixels, and how many positions (0: as many as are usual). A width of 0: there are
      * several images, or it is not known. */
     tvlm_image image;
