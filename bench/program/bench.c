@@ -20,6 +20,7 @@
 #include "core/try.h"
 #include "draw/canvas.h"
 #include "json.h"
+#include "platform/compiler.h"
 #include "progress.h"
 #include "texturevlm/io.h"
 #include "tool.h"
@@ -74,7 +75,9 @@ struct roof {
     double cache_bytes; /* 0: not known */
 };
 
-static tvlm_status time_runs(struct bench *bench, const bench_stage *stage, int32_t runs, double *seconds) {
+/* bench/earlier.py counts the instructions from one call of it to the next. */
+TVLM_APART static tvlm_status time_runs(struct bench *bench, const bench_stage *stage, int32_t runs,
+                                        double *seconds) {
     const double start = tvlm_now();
     for (int32_t i = 0; i < runs; ++i) TVLM_TRY(stage->run(bench, stage->argument));
     TVLM_TRY(bench->device->backend->finish(bench->device));
