@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -90,18 +91,192 @@ def test_labels_are_numbers_of_three_bytes(script, tmp_path):
 
 # ---- earlier.py ----
 
-def test_a_stage_that_is_gone_fails(script, monkeypatch, capsys):
+class Bench:
+    """Takes the place of both builds. `ms` and `commands` are by build and stage; `noise` is asked for the factor of each round."""
+
+    def __init__(self, earlier, monkeypatch, ms, counts=None, commands=None):
+        self.ms, self.counts, self.commands, self.noise = ms, counts, commands or {}, lambda build, stage, at: 1
+        self.rounds, self.counted = {}, []
+        monkeypatch.setattr(earlier, "bench_of", lambda build: [build])
+        monkeypatch.setattr(earlier, "earlier_build", lambda commit: commit)
+        monkeypatch.setattr(earlier, "commits", lambda: [name for name in ms if name != "now"])
+        monkeypatch.setattr(earlier, "measure", self.measure)
+        monkeypatch.setattr(earlier, "instructions", self.instructions)
+
+    def measure(self, build, device, repeat, stages=()):
+        found = {}
+        for stage in stages or self.ms[build]:
+            at = self.rounds[build, stage] = self.rounds.get((build, stage), 0) + 1
+            found[stage] = (self.ms[build][stage] * self.noise(build, stage, at), self.commands.get((build, stage)))
+        return found
+
+    def instructions(self, builds, stages):
+        self.counted.append(list(stages))
+        return self.counts
+
+
+@pytest.fixture
+def compared(script, monkeypatch, capsys):
+    """Compares made-up builds: the exit status, what is said by stage, and the builds."""
     earlier = script("earlier")
-    options = earlier.argparse.Namespace(limit=1.08, commit="5df4ce8", json=None)
-    before, now = {"visual": 1.0, "text": 2.0}, {"visual": 1.0, "ink": 3.0}
+
+    def compare(ms, *words, device="pocl", noise=None, **more):
+        bench = Bench(earlier, monkeypatch, ms, **more)
+        bench.noise = noise or bench.noise
+        monkeypatch.setattr(sys, "argv", ["earlier.py", "now", "--device", device, *words])
+        with pytest.raises(SystemExit) as ended:
+            earlier.main()
+        return ended.value.code, capsys.readouterr().out, bench
+    compare.earlier = earlier
+    return compare
+
+
+def test_a_stage_that_is_gone_fails(compared, monkeypatch):
+    ms = {"5df4ce8": {"visual": 1.0, "text": 2.0}, "now": {"visual": 1.0, "ink": 3.0}}
+    code, out, _ = compared(ms)
+    assert code == 1 and "GONE" in out and "to compare: ink" in out and "1 passed, 1 failed" in out
+    monkeypatch.setitem(compared.earlier.KNOWN, "5df4ce8", {"text": "it is part of visual"})
+    code, out, _ = compared(ms)
+    assert code == 0 and "GONE" not in out
+
+
+@pytest.mark.parametrize("ratio, fails", [(0.5, False), (1.0, False), (1.079, False), (1.081, True), (1.16, True), (3.0, True)])
+def test_a_slower_stage_fails(compared, ratio, fails):
+    code, out, _ = compared({"5df4ce8": {"visual": 1.0, "text": 2.0}, "now": {"visual": 1.0, "text": 2.0 * ratio}})
+    assert code == fails and ("SLOWER" in out) == fails and f"{2 - fails} passed, {int(fails)} failed" in out
+    assert not any("visual" in line and "SLOWER" in line for line in out.splitlines())
+
+
+def test_a_slower_stage_fails_beside_every_other_one(compared, monkeypatch):
+    """Whichever commit it is slower than; and what is known of one commit is not known of the next."""
+    ms = {"5df4ce8": {"text": 2.0}, "v1.0.0": {"text": 1.0}, "now": {"text": 2.0}}
+    code, out, _ = compared(ms)
+    assert code == 1 and "1 passed, 1 failed" in out
+    monkeypatch.setitem(compared.earlier.KNOWN, "5df4ce8", {"text": "it finds more"})
+    assert compared(ms)[0] == 1
+    monkeypatch.setitem(compared.earlier.KNOWN, "v1.0.0", {"text": "it finds more"})
+    assert compared(ms)[0] == 0
+
+
+def test_luck_lets_no_stage_pass(compared):
+    """As many rounds as there are, however early one of them is fast; and one that is slow by chance fails nothing."""
+    again = compared.earlier.AGAIN
+
+    def lucky(build, stage, at):
+        return 0.9 if build == "now" and at in (3, 5, 8) else 1
+    code, out, bench = compared({"5df4ce8": {"text": 1.0}, "now": {"text": 1.12}}, noise=lucky)
+    assert code == 1 and "SLOWER" in out and set(bench.rounds.values()) == {2 + again}
+
+    def unlucky(build, stage, at):
+        return 1.5 if build == "now" and (at <= 2 or at % 3 == 0) else 1
+    code, out, bench = compared({"5df4ce8": {"text": 1.0}, "now": {"text": 1.0}}, noise=unlucky)
+    assert code == 0 and "SLOWER" not in out and set(bench.rounds.values()) == {2 + again}
+
+
+def test_only_suspects_are_measured_again(compared):
+    code, _, bench = compared({"5df4ce8": {"text": 1.0, "visual": 1.0}, "now": {"text": 1.2, "visual": 1.0}})
+    assert code == 1 and bench.rounds["now", "visual"] == 2 and bench.rounds["now", "text"] == 2 + compared.earlier.AGAIN
+
+
+def test_with_too_little_time_there_are_fewer_rounds(compared, monkeypatch):
+    monkeypatch.setattr(compared.earlier, "AGAIN_SECONDS", 0)
+    code, _, bench = compared({"5df4ce8": {"text": 1.0}, "now": {"text": 1.2}})
+    assert code == 1 and bench.rounds["now", "text"] == 2 + compared.earlier.AGAIN_LEAST
+
+
+def test_noise_fails_few_and_hides_few(compared):
+    """What the number of rounds was chosen for: exponential noise of 10 %, the least of three."""
+    drawn = random.Random(1)
+
+    def noise(build, stage, at):
+        return 1 + min(drawn.expovariate(10) for _ in range(3))
+    same = {f"same {i}": 1.0 for i in range(300)}
+    worse = {f"worse {i}": 1.0 for i in range(100)}
+    code, out, _ = compared({"5df4ce8": {**same, **worse}, "now": {**same, **{name: 1.15 for name in worse}}}, noise=noise)
+    failed = [line.split()[0] for line in out.splitlines() if "SLOWER" in line]
+    assert code == 1 and failed.count("same") == 0 and failed.count("worse") >= 90
+
+
+def test_short_stages_are_judged_by_counts(compared):
+    ms = {"5df4ce8": {"score": 0.01, "text": 1.0}, "now": {"score": 0.03, "text": 1.0}}
+    counts = {"5df4ce8": {"score": 10000.0}, "now": {"score": 10700.0}}
+    code, out, bench = compared(ms, counts=counts)
+    assert code == 0 and bench.counted == [["score"]] and "1.07" in out
+    counts["now"]["score"] = 10900.0
+    code, out, _ = compared(ms, counts=counts)
+    assert code == 1 and "SLOWER, by instructions" in out
+    counts["5df4ce8"]["score"], counts["now"]["score"] = 20.0, 40.0  # of which no ratio is made
+    assert compared(ms, counts=counts)[0] == 0
+    code, out, _ = compared(ms)
+    assert code == 0 and "too short to tell" in out
+    code, out, _ = compared(ms, commands={("5df4ce8", "score"): 3, ("now", "score"): 4})
+    assert code == 1 and "SLOWER, by commands" in out
+
+
+def test_on_the_reference_counts_decide(compared):
+    """One round of the clock makes suspects; where nothing counts, the second phase judges them."""
+    ms = {"5df4ce8": {"text": 1.0}, "now": {"text": 1.3}}
+    code, out, bench = compared(ms, device="reference", counts={"5df4ce8": {"text": 1e6}, "now": {"text": 1e6}})
+    assert code == 0 and bench.counted == [["text"]] and set(bench.rounds.values()) == {1}
+    code, out, _ = compared(ms, device="reference", counts={"5df4ce8": {"text": 1e6}, "now": {"text": 1.09e6}})
+    assert code == 1 and "SLOWER, by instructions" in out
+    code, out, bench = compared(ms, device="reference")
+    assert code == 1 and "SLOWER" in out and set(bench.rounds.values()) == {1 + compared.earlier.AGAIN}
+
+
+def test_instructions_of_a_run(script):
+    """The first run prepares something, a second sample is followed by what is nobody's; `a` takes 100, `b` 7."""
+    counts = script("earlier").counts_of([{"name": "a", "runs": 1, "samples": 2}, {"name": "b", "runs": 4, "samples": 2}],
+                                         [900, 100, 100, 5000, 80, 7, 14, 28, 28, 3000])
+    assert counts == {"a": 100, "b": 7}
+    with pytest.raises(ValueError):
+        script("earlier").counts_of([{"name": "a", "runs": 1, "samples": 2}], [100, 100, 100])
+
+
+def test_the_newest_release_is_compared_with_too(script, monkeypatch, tmp_path):
+    earlier = script("earlier")
+    monkeypatch.setattr(earlier, "ROOT", str(tmp_path))
+
+    def git(*words):
+        subprocess.run(["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, stdout=subprocess.DEVNULL)
+
+    def commit(*tags):
+        git("commit", "-q", "--allow-empty", "-m", "a commit")
+        for tag in tags:
+            git("tag", tag)
+    git("init", "-q", "-b", "main")
+    commit()
+    assert earlier.commits() == ["5df4ce8"]
+    commit("v0.9.0")
+    commit("v0.10.0", "v0.10.1-rc1", "nightly")
+    git("checkout", "-q", "-b", "beside")
+    commit("v0.11.0")
+    git("checkout", "-q", "main")
+    commit()
+    assert earlier.commits() == ["5df4ce8", "v0.10.0"]
+    with pytest.raises(earlier.Skip, match="5df4ce8 is not in the history"):
+        earlier.earlier_build("5df4ce8")
+
+
+def test_a_commit_that_is_not_built_fails_unless_it_says_what_it_lacks(script, monkeypatch, tmp_path, capsys):
+    earlier, log = script("earlier"), tmp_path / "log"
+    log.write_text("x.c:1:1: error: unknown type name\nninja: build stopped: subcommand failed.\n")
+    with pytest.raises(SystemExit, match="cannot be built"):
+        earlier.why_not_built("5df4ce8", log)
+    log.write_text("CMake Error at FindPackageHandleStandardArgs.cmake:230 (message):\n  Could NOT find OpenCL (missing: OpenCL_LIBRARY)\n")
+    with pytest.raises(earlier.Skip, match="there is no OpenCL"):
+        earlier.why_not_built("5df4ce8", log)
+    log.write_text("ninja: error: unknown target 'tvlm-bench'\n")
+    earlier.why_not_built("5df4ce8", log)
+
+    def shallow(commit):
+        raise earlier.Skip("the commit is not in the history")
+    monkeypatch.setattr(earlier, "bench_of", lambda build: [build])
+    monkeypatch.setattr(earlier, "earlier_build", shallow)
+    monkeypatch.setattr(sys, "argv", ["earlier.py", "now"])
     with pytest.raises(SystemExit) as ended:
-        earlier.report(before, now, options)
-    out = capsys.readouterr().out
-    assert ended.value.code == 1 and "GONE" in out and "to compare: ink" in out and "1 passed, 1 failed" in out
-    monkeypatch.setitem(earlier.KNOWN, "text", "it is part of visual")
-    with pytest.raises(SystemExit) as ended:
-        earlier.report(before, now, options)
-    assert ended.value.code == 0 and "GONE" not in capsys.readouterr().out
+        earlier.main()
+    assert ended.value.code == 77 and "SKIPPED: the commit is not in the history" in capsys.readouterr().out
 
 
 # ---- Where something is missing ----
