@@ -225,12 +225,35 @@ def test_on_the_reference_counts_decide(compared):
 
 
 def test_instructions_of_a_run(script):
-    """The first run prepares something, a second sample is followed by what is nobody's; `a` takes 100, `b` 7."""
-    counts = script("earlier").counts_of([{"name": "a", "runs": 1, "samples": 2}, {"name": "b", "runs": 4, "samples": 2}],
-                                         [900, 100, 100, 5000, 80, 7, 14, 28, 28, 3000])
-    assert counts == {"a": 100, "b": 7}
+    """The first run prepares something, a second sample is followed by what is nobody's; `a` takes 100, `b` 7. A compiler may have put
+    the first run's call into its caller, and its part is then that before."""
+    counts_of = script("earlier").counts_of
+    rows = [{"name": "a", "runs": 1, "samples": 2}, {"name": "b", "runs": 4, "samples": 2}]
+    assert counts_of(rows, [900, 100, 100, 5000, 80, 7, 14, 28, 28, 3000]) == {"a": 100, "b": 7}
+    assert counts_of(rows, [100, 100, 5080, 7, 14, 28, 28, 3000]) == {"a": 100, "b": 7}
     with pytest.raises(ValueError):
-        script("earlier").counts_of([{"name": "a", "runs": 1, "samples": 2}], [100, 100, 100])
+        counts_of(rows[:1], [100, 100])
+
+
+@pytest.mark.skipif(not shutil.which("sh"), reason="no sh")
+def test_instructions_are_asked_of_callgrind(script, monkeypatch, tmp_path, capsys):
+    """A program in place of valgrind: a build that is called `now` takes twice as many; and one that fails counts nothing."""
+    earlier, valgrind = script("earlier"), tmp_path / "valgrind"
+    valgrind.write_text("""#!/bin/sh
+out=${2#--callgrind-out-file=} factor=1
+case "$*" in *now/tools*) factor=2 ;; *failing/tools*) exit 1 ;; esac
+[ "$1 $3" = "--tool=callgrind --dump-before=time_runs*" ] || exit 1
+for i in 1 2 3 4; do echo "totals: $((factor * 1000 * i))" >"$out.$i"; done
+echo "totals: 7" >"$out"
+echo '{"stages": [{"name": "pick", "runs": 1, "samples": 2}]}'
+""")
+    valgrind.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(earlier, "bench_of", lambda build: [build + "/tools/tvlm-bench"])
+    assert earlier.instructions({"5df4ce8": "before", "now": "now"}, ["pick"]) == {"5df4ce8": {"pick": 4000}, "now": {"pick": 8000}}
+    assert capsys.readouterr().out == ""
+    assert earlier.instructions({"5df4ce8": "failing", "now": "now"}, ["pick"]) is None
+    assert "the clock alone decides" in capsys.readouterr().out
 
 
 def test_the_newest_release_is_compared_with_too(script, monkeypatch, tmp_path):
@@ -241,7 +264,7 @@ def test_the_newest_release_is_compared_with_too(script, monkeypatch, tmp_path):
         subprocess.run(["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, stdout=subprocess.DEVNULL)
 
     def commit(*tags):
-        git("commit", "-q", "--allow-empty", "-m", "a commit")
+        git("commit", "-q", "--allow-empty", "-m", f"before {tags}")  # two of one text, parent and second would be one commit
         for tag in tags:
             git("tag", tag)
     git("init", "-q", "-b", "main")
