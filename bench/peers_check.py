@@ -97,7 +97,7 @@ def packs(p, tool, path, words):
 def sampled(part):
     """[point][channel] of a texture: PyTorch has channels first, OpenCV last."""
     part = np.asarray(part)
-    return part[0, :, 0].T if part.ndim == 4 else part.reshape(len(part), -1)
+    return part[0, :, 0].T if part.ndim == 4 else part.reshape(part.shape[1], -1)
 
 
 def samples(p, library, stack):
