@@ -115,7 +115,7 @@ def main():
     if load > options.threads + 1:
         print(f"note: the machine was busy with other things (load {load:.1f} for {os.cpu_count()} cores): not figures to keep")
     failed = [row["stage"] for row in rows if peers_table.fails(row)]
-    print(f"slower than its best peer on the same work: {', '.join(failed) or 'nothing'}")
+    print(f"slower than its best peer on the same work: {'; '.join(failed) or 'nothing'}")
     sys.exit(1 if failed else 0)
 
 
