@@ -12,6 +12,7 @@ cd "$work"
 printf 'RIFF\020\000\000\000WEBPVP8 not a picture, in fact' >picture.webp
 printf '\000\000\000\030ftypheic\000\000\000\000mif1heicnot a picture' >picture.heic
 printf '\000\000\000\030ftypisom\000\000\000\000isomiso2not a clip' >clip.mp4
+printf 'P6\n1 1\n255\nabc' >pixel.ppm
 touch member.png && tar cf archive.tar member.png
 failed=0
 
@@ -35,7 +36,7 @@ for module in "$@"; do
     libarchive) says 'archives: none' && refuses 'libarchive' select archive.tar --jsonl --device reference ;;
     libavformat) says 'videos: none' && refuses 'knows no videos' video clip.mp4 --device reference ;;
     lapacke) says 'lab: no' && refuses 'is of the lab' fit x ;;
-    OpenCL) says 'OpenCL: none' && refuses 'OpenCL' select member.png --device 0 ;;
+    OpenCL) says 'OpenCL: none' && refuses 'OpenCL' select pixel.ppm --device 0 ;;
     gstreamer-1.0) ;; # an element of its own, which is then not there
     *) echo "FAILED: nothing is known of $module" && failed=1 ;;
     esac
