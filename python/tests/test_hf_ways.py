@@ -201,6 +201,94 @@ def test_the_best_cells_are_those_of_the_score():
     assert (kept.nonzero()[:, 0] == expected).float().mean() > 0.9  # of Pillow's pixels here, of torchvision's there
 
 
+# ---- Images as the processor reads them ----
+
+def seen_through():
+    """Ink on transparent paper, whose hidden colour is black."""
+    pixels = np.zeros((252, 308, 4), "uint8")
+    pixels[60:200, 60:200] = (200, 30, 30, 255)
+    pixels[100:120] = (10, 90, 200, 120)
+    return Image.fromarray(pixels)
+
+
+def with_transparency():
+    """As a GIF or a PNG has it: one colour of the palette is transparent."""
+    image = seen_through().convert("RGB").convert("P", palette=Image.ADAPTIVE)
+    image.info["transparency"] = image.getpixel((0, 0))
+    return image
+
+
+IMAGES = {
+    **{mode: lambda mode=mode: seen_through().convert(mode) for mode in ("RGBA", "LA", "L", "1", "CMYK", "I", "F")},
+    "P": with_transparency,
+    "RGB": lambda: (lambda image: image.info.update(transparency=(0, 0, 0)) or image)(seen_through().convert("RGB")),
+    "floats": lambda: np.asarray(photo(21, 252, 308)).astype("float32"),
+    "tenths": lambda: np.asarray(photo(21, 252, 308)) / np.float32(10),
+    "to 1": lambda: np.asarray(photo(21, 252, 308)) / np.float32(255),
+    "int64": lambda: np.asarray(photo(21, 252, 308)).astype("int64"),
+    "gray": lambda: np.asarray(photo(21, 252, 308).convert("L")),
+    "gray, one channel": lambda: np.asarray(photo(21, 252, 308).convert("L"))[:, :, None],
+    "RGBA, array": lambda: np.asarray(seen_through()),
+    "tensor": lambda: torch.from_numpy(np.asarray(photo(21, 252, 308)).copy()).permute(2, 0, 1),
+    "uint16": lambda: np.asarray(photo(21, 252, 308)).astype("uint16") * 257,
+}
+
+
+def rows_or_error(call):
+    try:
+        return call(), None
+    except tv.ArgumentError as error:
+        assert "\n" not in str(error)
+        return None, error
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", IMAGES)
+def test_an_image_is_seen_as_the_model_sees_it_without_us(name):
+    """To the bit where it stays as it is; else it is resized from the same pixels. What the processor refuses is refused."""
+    image = IMAGES[name]()
+    plain, refused = rows_or_error(lambda: pruner().batch_of(image, "what?")["pixel_values"])
+    pruned, error = rows_or_error(lambda: pruner(share=1.0).prune(image, question="what?"))
+    assert (refused is None) == (error is None), (refused, error)
+    if pruned is None:
+        return
+    assert torch.equal(pruned._pictures["pixel_values"].pixels, plain)
+    from texturevlm.hf import _tokens
+    shown = pruner(share=0.98, way="pruned").prune(image, question="what?").report.seen[0][0]
+    images = PROCESSOR.image_processor
+    theirs = next(iter(_tokens._stills(plain, pruned._pictures["pixel_values"].full_grid, 2, None, 2, images.image_mean, images.image_std)))[0]
+    apart = np.abs(shown.astype(int) - theirs.numpy().astype(int))
+    assert apart.max() <= 16 and apart.mean() <= 0.5  # Pillow's resizer here; torchvision's there, which does not round floats between
+
+
+def test_floats_that_the_processor_does_not_rescale():
+    import copy
+    processor = copy.deepcopy(PROCESSOR)
+    processor.image_processor.do_rescale = False
+    image = np.asarray(photo(22)) / np.float32(255)
+    plain = hf.Pruner(MODEL, processor).batch_of(image, "what?")["pixel_values"]
+    for share in (1.0, 0.98):
+        pruned = hf.Pruner(MODEL, processor, share=share, way="pruned").prune(image, question="what?")
+        picture = pruned._pictures["pixel_values"]
+        rows = plain[picture.kept.repeat_interleave(4)]
+        assert (picture.pixels - rows).abs().mean() < 0.01 and (share < 1 or torch.equal(picture.pixels, plain))
+
+
+def test_values_that_are_no_bytes_are_named():
+    for values, line in (((photo_of := np.asarray(photo(23))).astype("int32") * 257, "image 1 has values .* the processor takes 0 .. 255"),
+                         (photo_of - np.float32(128), "image 1 has values -.*; the processor takes")):
+        for call in (pruner().batch_of, lambda images, text: pruner(budget=9).prune(images, question=text)):
+            with pytest.raises(tv.ArgumentError, match=line):
+                call([photo(), values], "what?")
+    with pytest.warns(tv.TexturevlmWarning, match="image 0 has floats up to 1, .*: it is nearly black"):
+        pruner().batch_of(photo_of / np.float32(photo_of.max()), "what?")
+    for images, number in (([photo(), np.zeros((60, 60, 2), "uint8")], 1), ([np.zeros((2, 3, 4, 5, 6), "uint8")], 0)):
+        with pytest.raises(tv.ArgumentError, match=f"image {number} is no picture"):
+            pruner(budget=9).prune(images, question="what?")
+        with pytest.raises(tv.ArgumentError, match="image 0 is no picture"):
+            pruner(budget=40, looks=2).prune(images[-1:], question="what?")
+
+
 # ---- Tensors at hand ----
 
 def test_of_a_batch_the_tokens_that_lose_least_are_left_out():
@@ -269,7 +357,7 @@ def test_features_need_a_query():
 
 
 def test_an_image_of_another_shape_is_refused():
-    with pytest.raises(tv.ArgumentError, match="an image is no picture"):
+    with pytest.raises(tv.ArgumentError, match="image 0 is no picture"):
         pruner(budget=9).prune(np.zeros((2, 3, 4, 5, 6), "uint8"), question="what?")
 
 

@@ -123,7 +123,7 @@ class Pruned:
 
 
 def _on_white(part: dict[str, Any]) -> dict[str, Any]:
-    """A picture with transparent places lies on white, as qwen_vl_utils puts it."""
+    """A picture with transparent places lies on white, as qwen_vl_utils puts it. Processors do so only since transformers 5."""
     image: Any = part.get("image")
     if not hasattr(image, "convert") or not (image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info):
         return part

@@ -20,12 +20,13 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import Any
 
+import numpy as np
 import transformers
 
 from .._arguments import short
-from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError
+from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError, warn
 from ._families import at_least
-from ._processors import VALUES
+from ._processors import BEYOND, VALUES
 
 # The names by which a part of a message may give its picture or video, as in transformers.
 _SOURCES = {"image": ("image", "url", "path", "base64"), "video": ("video", "url", "path")}
@@ -186,6 +187,8 @@ def _image(processor: Any, source: Any, where: str, name: str) -> Any:
         shown = where
         if not transformers.image_utils.is_valid_image(source):
             raise ArgumentTypeError(f"{where} is {short(source)[:80]}, not a picture, a path, a URL, or base64")
+        if not hasattr(source, "convert") and getattr(images, "do_rescale", None) is not False:
+            _check_values(source, where)
     try:
         if hasattr(source, "load"):
             source.load()  # an image of PIL reads its file now
@@ -201,6 +204,17 @@ def _image(processor: Any, source: Any, where: str, name: str) -> Any:
         refused = ArgumentError(f"{shown} cannot be read as a picture: {_line(error)}")
         refused.status = "format"
         raise refused from error
+
+
+def _check_values(source: Any, where: str) -> None:
+    """Refuses an array or tensor whose values are not those of bytes, by which the processor takes them."""
+    if not source.size if isinstance(source, np.ndarray) else not source.numel():
+        return  # the processor refuses it
+    low, high = float(source.min()), float(source.max())
+    if not (low >= -255 * BEYOND and high <= 255 + 255 * BEYOND):
+        raise ArgumentError(f"{where} has values {low:.4g} .. {high:.4g}; the processor takes 0 .. 255")
+    if 0 < high <= 1 and str(source.dtype).rpartition(".")[2].startswith("float"):
+        warn(f"{where} has floats up to {high:.3g}, which the processor takes for 0 .. 255: it is nearly black. Its do_rescale=False takes 0 .. 1")
 
 
 def _address(source: str | os.PathLike[str], name: str, shown: str) -> str:

@@ -12,6 +12,8 @@ from ._families import Family, model_type_of
 
 # The attributes by which a processor says how it makes values of pixels.
 VALUES = ("do_rescale", "rescale_factor", "do_normalize", "image_mean", "image_std")
+BEYOND = 0.25
+"""So far beyond black and white pixels may lie, 0 .. 1 being the range: a resizer that computes in floats overshoots."""
 
 
 def colours(name: str, value: Any) -> list[float]:

@@ -215,7 +215,9 @@ class Pruner(Bound):
         showing = _showing.showing_of(unwrapped(self.model), self.processor, self._family, self._rule())
         if showing is None or asked:
             raise ArgumentError("looks=2 chooses the size of pictures: it is for a processor whose rule of sizes is known, without a query")
-        image, spending, began = _image_of(given), self._options["spending"], time.perf_counter()
+        images = getattr(self.processor, "image_processor", self.processor)
+        original, spending, began = _image_of(given), self._options["spending"], time.perf_counter()
+        image = _ways.picture_of(original, images, "image 0")
 
         def length_of(picture: Any, count: int) -> int:
             several = _messages.Loaded(self.processor, [picture] * count, "?")
@@ -224,12 +226,12 @@ class Pruner(Bound):
         plan = showing.plan(image.size, spending, length_of)
         if plan is None:
             return self._look_once(given, showing.rule)
-        resample, side, beyond = getattr(self.processor, "image_processor", self.processor).resample, showing.side, showing.beyond
+        resample, side, beyond = images.resample, showing.side, showing.beyond
         small, full = (image.resize((size[0] * side + beyond, size[1] * side + beyond), resample) for size in (plan.small, plan.full))
         seen = [(small, np.ones(plan.small[::-1], bool))]
-        look = _looks.look_at(self.model, self._shown(given, seen * (1 + showing.pairs), showing), plan.small, showing.pairs)
+        look = _looks.look_at(self.model, self._shown(given, seen * (1 + showing.pairs), showing, original), plan.small, showing.pairs)
         seen += _looks.parts_of(full, _looks.places_of(look.attention, plan), plan, side, beyond)
-        batch = self._shown(given, seen, showing)
+        batch = self._shown(given, seen, showing, original)
         pruned = prune_batch(self.model, batch, [torch.from_numpy(mask.reshape(-1)) for _, mask in seen])
         _looks.continue_from(pruned, batch, look)
         spent = sum(int(mask.sum()) for _, mask in seen) + plan.around * (len(seen) - 1) + showing.pairs
@@ -238,9 +240,11 @@ class Pruner(Bound):
                                      [(_under(picture, mask, side), mask) for picture, mask in seen], look.attention)
         return pruned
 
-    def _shown(self, given: _messages.Loaded, seen: list[tuple[Any, Any]], showing: _showing.Sized | _showing.Tiled) -> dict[str, Any]:
-        """The batch in which these pictures stand in the place of those that a conversation has."""
-        given.replace(0, [[picture for picture, _ in seen], *([] for _ in given.images()[0][1:])])
+    def _shown(self, given: _messages.Loaded, seen: list[tuple[Any, Any]], showing: _showing.Sized | _showing.Tiled,
+               original: Any) -> dict[str, Any]:
+        """The batch in which these pictures stand in the place of those that a conversation has. They are made of `original`."""
+        images = getattr(self.processor, "image_processor", self.processor)
+        given.replace(0, [[_ways.given_as(picture, original, images) for picture, _ in seen], *([] for _ in given.images()[0][1:])])
         batch = self._moved(_messages.made_of(self.processor, given, showing.options))
         _check_grids(_grids_of(batch, unwrapped(self.model), showing.side), [mask.shape for _, mask in seen])
         return batch
@@ -249,12 +253,15 @@ class Pruner(Bound):
         """Chooses the size of each picture and the tokens of it, and makes the batch of these pictures."""
         began = time.perf_counter()
         images = getattr(self.processor, "image_processor", self.processor)
-        chosen, among, full, seen = [], [], [], []
+        chosen: list[_ways.Candidate] = []
+        among, full, seen = [], [], []
         for conversation, parts in enumerate(given.images()):
-            shown = [_ways.picture_of(part["image"]) for part in parts]
+            shown = [_ways.picture_of(part["image"], images, f"image {len(chosen) + number}") for number, part in enumerate(parts)]
             pictures, found, candidates = _ways.decide(shown, rule, self._options["spending"], images.resample, self._options["device"])
             made = [picture.shown(one) for picture, one in zip(pictures, found)]
-            given.replace(conversation, [[picture for picture, _ in several] for several in made])
+            # Of an image that stays as it is, the processor gets what it would get without us, to the bit.
+            given.replace(conversation, [[part["image"] if one.way == "full" else _ways.given_as(picture, part["image"], images)
+                                          for picture, _ in several] for several, one, part in zip(made, found, parts)])
             seen += [(np.asarray(picture), mask) for several in made for picture, mask in several]
             full += [picture.all for picture in pictures]
             chosen += found
@@ -382,14 +389,14 @@ def _grids_of(batch: Mapping[str, Any], model: Any, side: int) -> list[tuple[int
 
 
 def _image_of(given: _messages.Loaded) -> Any:
-    """The image of a conversation that has one image and a question. Refuses any other."""
+    """The image of a conversation that has one image and a question, as it was given. Refuses any other."""
     shown = given.images()
     if len(shown) != 1 or len(shown[0]) != 1 or given.counts["video"]:
         raise ArgumentError(f"looks=2 is for one image and a question; there are {sum(map(len, shown))} images and "
                             f"{given.counts['video']} videos in {len(shown)} conversations")
     if not given.has_text():
         raise ArgumentError("looks=2 needs a question: there is no text beside the image")
-    return _ways.picture_of(shown[0][0]["image"])
+    return shown[0][0]["image"]
 
 
 def _under(picture: Any, mask: Any, side: int) -> Any:

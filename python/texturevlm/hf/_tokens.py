@@ -13,7 +13,7 @@ from .._device import Device, device_of
 from .._functions import topk
 from .._options import Choosing, scorer_of
 from .._stack import SCORED, Stack
-from ._processors import bytes_or_floats, colours, normalisation_of
+from ._processors import BEYOND, bytes_or_floats, colours, normalisation_of
 from ._ways import QUARTER, Spending, shared, spending_of, without_least
 
 
@@ -84,10 +84,6 @@ def check_pictures(pixel_values: Any, side: int) -> tuple[int, int]:
 
 # ---- Pixels ----
 
-_BEYOND = 0.25
-"""So far beyond black and white pixels may lie, 0 .. 1 being the range: a resizer that computes in floats overshoots."""
-
-
 def frames_of(rows: torch.Tensor, t: int, h: int, w: int, merge: int, temporal: int) -> torch.Tensor:
     """[t, temporal, H, W, 3]: the values as frames, from the patches that Qwen-VL's processor made of them."""
     side = side_of(rows.shape[1], temporal)
@@ -102,7 +98,7 @@ def pixels_of(values: torch.Tensor, mean: Any, std: Any, colours: int = -1) -> t
     scale, shift = (torch.tensor(value, dtype=torch.float32, device=values.device).view(shape) for value in (std, mean))
     found = (values.float() * scale).add_(shift)
     low, high = (float(end) for end in found.aminmax())
-    if not (low >= -_BEYOND and high <= 1 + _BEYOND):
+    if not (low >= -BEYOND and high <= 1 + BEYOND):
         raise ArgumentError(f"pixel_values are those of pixels {low:.3g} .. {high:.3g} by that mean and std, not 0 .. 1: give the "
                             "processor that made them, or its mean and std")
     return found.mul_(255).round_().clamp_(0, 255).to(torch.uint8)

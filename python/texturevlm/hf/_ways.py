@@ -2,6 +2,7 @@
 """What texturevlm._ways needs of transformers: the sizes of pictures that a processor makes, and pictures that it has made already."""
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
 import time
@@ -9,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import transformers
 
 from .._core import ArgumentError
 from .._functions import predict
@@ -16,7 +18,7 @@ from .._prediction import Prediction
 from .._ways import (QUARTER, WAYS, Candidate, Measured, Report, Rule, Spending, check_budget, decide, divided, measured, share_of, shared, spending_of,
                      uncompared)
 
-__all__ = ["Candidate", "Measured", "QUARTER", "Report", "Rule", "Spending", "WAYS", "decide", "measured", "own_function", "picture_of",
+__all__ = ["Candidate", "Measured", "QUARTER", "Report", "Rule", "Spending", "WAYS", "decide", "given_as", "measured", "own_function", "picture_of",
            "pixtral_rule", "refuse_size", "rule_of", "share_of", "shared", "spending_of", "uncompared", "without_least"]
 
 TOKEN = 64
@@ -27,8 +29,11 @@ TOKEN = 64
 
 def own_function(images: Any, name: str) -> Any:
     """A function by which a processor of images finds sizes, from the module of its class; None: it has none, or does not resize."""
-    if getattr(images, "do_resize", True) is False:
-        return None
+    return None if getattr(images, "do_resize", True) is False else _function_of(images, name)
+
+
+def _function_of(images: Any, name: str) -> Any:
+    """A function from the module of a processor's class, or of the classes that it is made of; None: they have none."""
     modules = (sys.modules.get(base.__module__) for base in type(images).__mro__)
     return next((getattr(module, name) for module in modules if hasattr(module, name)), None)
 
@@ -107,15 +112,48 @@ def _limits(images: Any) -> tuple[int, int] | None:
     return next(((low, high) for low, high in [attributes, *entries] if isinstance(low, int) and isinstance(high, int)), None)
 
 
-def picture_of(image: Any) -> Any:
-    """An image as an image of PIL in RGB, as the processor would read it."""
-    from transformers.image_transforms import to_pil_image
+def picture_of(image: Any, images: Any, where: str = "an image") -> Any:
+    """An image as an image of PIL in RGB, as a processor of images reads it.
+
+    Versions of transformers differ in what becomes of transparent places, and of gray arrays: the processor's own function decides.
+    """
+    if getattr(image, "mode", None) == "RGB" and "transparency" not in image.info:
+        return image
     try:
-        if hasattr(image, "convert"):
-            return image if image.mode == "RGB" else image.convert("RGB")
-        return to_pil_image(image).convert("RGB")
-    except (TypeError, ValueError, OSError) as error:
-        raise ArgumentError(f"an image is no picture: {error}") from error
+        values = _read(image, images)
+    except (TypeError, ValueError, OSError, RuntimeError) as error:
+        raise ArgumentError(f"{where} is no picture: {error}") from error
+    if values.ndim != 3 or values.shape[-1] != 3:
+        raise ArgumentError(f"{where} is no picture: the processor, a {type(images).__name__}, makes no RGB of its shape {values.shape}")
+    if values.dtype != np.uint8:
+        values = np.rint(values * (255.0 if _is_scaled(values, images) else 1.0)).clip(0, 255).astype(np.uint8)
+    return importlib.import_module("PIL.Image").fromarray(np.ascontiguousarray(values))
+
+
+def _read(image: Any, images: Any) -> Any:
+    """The values of an image [height, width, colours], read by a processor's own function."""
+    read = getattr(images, "process_image", None) or getattr(images, "_process_image", None)
+    converts = getattr(images, "do_convert_rgb", None)
+    if read is not None:
+        return np.moveaxis(np.asarray(read(image, do_convert_rgb=converts)), 0, -1)
+    convert = _function_of(images, "convert_to_rgb")
+    if convert is not None and converts:
+        image = convert(image)
+    elif hasattr(image, "convert"):
+        image = image.convert("RGB")
+    return transformers.image_transforms.to_channel_dimension_format(np.asarray(image), "channels_last")
+
+
+def _is_scaled(values: Any, images: Any) -> bool:
+    """Whether values are taken for 0 .. 1: floats, of a processor that does not divide them by 255."""
+    return bool(getattr(images, "do_rescale", None) is False and values.dtype.kind == "f" and values.max() <= 1)
+
+
+def given_as(picture: Any, image: Any, images: Any) -> Any:
+    """A picture that was made of an image, in the range in which a processor takes that image."""
+    if hasattr(image, "convert") or not _is_scaled(np.asarray(image), images):
+        return picture
+    return np.asarray(picture, np.float32) / 255
 
 
 # ---- Pictures that are made already ----
