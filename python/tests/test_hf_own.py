@@ -257,3 +257,56 @@ def test_mistral_3_takes_a_smaller_picture():
     assert len(report.pictures) == 2 and all(one.loss <= 0.2 or one.way == "full" for one in report.pictures)
     with pytest.raises(tv.ArgumentError, match="it has no way pictures"):
         hf.Pruner(model, processor, budget=8, way="pictures")
+
+
+@pytest.mark.parametrize("tests, own", FAMILIES, ids=[own.__name__ for _, own in FAMILIES])
+@pytest.mark.parametrize("way", ["pruned", "cells"])
+def test_a_budget_is_never_exceeded(tests, own, way):
+    """By all places for pictures that the prompt has, with the ends of lines of LLaVA-NeXT and LLaVA-OneVision. Rows have one each."""
+    model, processor = made(tests, own)
+    photos = [PIL.fromarray(draw(width, height, width)) for width, height in ((150, 90), (80, 120))]
+    plain = hf.Pruner(model, processor)
+    one = plain.batch_of(photos[0], "what?")
+    every = hf.prune_batch(model, one).all_tokens
+    several = plain.batch_of(photos, "what?")
+    for budget in (5, 6, 9, 14, every - 1, every, every + 1):
+        pruned = hf.Pruner(model, processor, budget=budget, way=way).prune(one)
+        report = pruned.report
+        places = int((pruned.input_ids == model.config.image_token_id).sum())
+        assert places == pruned.tokens == report.tokens <= budget and sum(report.full) == every
+        assert pruned.tokens >= min(budget, every) - 1  # a token of another line brings the end of that line
+        assert {chosen.way for chosen in report.pictures} <= {way, "full"}
+    budget = 12 if every < 40 else 24
+    together = hf.Pruner(model, processor, budget=budget, way=way).prune(several)
+    assert budget - 1 <= together.tokens == together.report.tokens <= budget
+    rows = plain.batch_of([user(photo_of(photo), WHAT) for photo in photos])
+    pruned = hf.Pruner(model, processor, budget=budget, way=way).prune(rows)
+    counts, full = ((ids == model.config.image_token_id).sum(dim=1).tolist() for ids in (pruned.input_ids, rows["input_ids"]))
+    assert all(min(budget, most) - 1 <= count <= budget for count, most in zip(counts, full)) and pruned.tokens == pruned.report.tokens
+
+
+def photo_of(image):
+    return {"type": "image", "image": image}
+
+
+@pytest.mark.skipif(not NEW, reason="it has no messages for LLaVA-NeXT")
+def test_the_ends_of_lines_count():
+    model, processor = made(hf_families, llava_next)
+    image = PIL.fromarray(draw(150, 90, 7))
+    with pytest.raises(tv.ArgumentError, match="a budget of 2 tokens for 2 pictures; with the ends of their lines these need at least 3"):
+        hf.Pruner(model, processor, budget=2).prune(image, question="what?")
+    assert hf.Pruner(model, processor, budget=3).prune(image, question="what?").tokens == 3
+    for options in ({"share": 0.5}, {"share": 0.5, "way": "cells"}, {"tolerance": 0.2}):
+        report = (pruned := hf.Pruner(model, processor, **options).prune(image, question="what?")).report
+        assert report.tokens == pruned.tokens and sum(report.full) == pruned.all_tokens
+        assert all(one.tokens <= round(0.5 * full) for one, full in zip(report.pictures, report.full)) or "share" not in options
+
+
+@pytest.mark.skipif(not NEW, reason="it has no messages for these")
+@pytest.mark.parametrize("own", ["llava_onevision", "llava_next", "idefics3", "gemma4"])
+def test_rows_have_budgets_of_their_own(own):
+    model, processor = made(hf_families, globals()[own])
+    rows = [user(photo_of(PIL.fromarray(draw(150, 90, seed))), WHAT) for seed in (1, 2)]
+    pruned = hf.Pruner(model, processor, budget=10).prune(rows)
+    counts = (pruned.input_ids == model.config.image_token_id).sum(dim=1).tolist()
+    assert all(9 <= count <= 10 for count in counts) and sum(counts) == pruned.report.tokens

@@ -216,6 +216,21 @@ def test_a_pruner_takes_the_tokens_that_select_finds(family):
     assert pruner.generate(batch, **OPTIONS).shape[1] == batch["input_ids"].shape[1] + 5
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("way", ["pruned", "cells"])
+def test_a_budget_is_never_exceeded(family, way):
+    """Of all places for pictures, of which a class token is one: with it the prompts of a batch have a budget each."""
+    model, budget = model_of(family), 7
+    for prompt in ("an image", "two images", "a padded batch"):
+        batch = batch_of(family, *PROMPTS[prompt])
+        shown = batch["pixel_values"] != 0  # a row of SmolVLM is filled up with black
+        batch["pixel_values"] = (torch.rand(shown.shape, generator=torch.Generator().manual_seed(1)) * 2 - 1) * shown
+        pruned = hf.Pruner(model, Processor(), budget=budget, way=way).prune(batch)
+        counts = (pruned.input_ids == model.config.image_token_id).sum(dim=1).tolist()
+        assert counts == [budget] * len(counts) and pruned.tokens == pruned.report.tokens == sum(counts)
+        assert {one.way for one in pruned.report.pictures} == {way} and sum(pruned.report.full) == pruned.all_tokens
+
+
 def test_what_does_not_fit_is_one_clear_line():
     model, batch = model_of("llava"), batch_of("llava", *PROMPTS["an image"])
     with pytest.raises(tv.Error, match="the prompts have 35 places for tokens, pixel_values has 36"):

@@ -310,6 +310,32 @@ def test_rows_of_a_batch_have_budgets_of_their_own():
     assert [one.tokens for one in report.pictures] == [16, 16, 16]
 
 
+def test_a_budget_of_cells_takes_those_of_the_best_score():
+    """Of one picture as many as it says; several share them by what they lose, and rows have one each."""
+    batch = pruner().batch_of(photo(15), "what?")
+    options = {"processor": PROCESSOR, "way": "cells"}
+    keep = hf.select_tokens(batch["pixel_values"], batch["image_grid_thw"], budget=16, **options)[0]
+    assert torch.equal(keep, hf.select_tokens(batch["pixel_values"], batch["image_grid_thw"], share=0.25, **options)[0])
+    assert torch.equal(keep, hf.select_tokens(batch["pixel_values"], batch["image_grid_thw"], processor=PROCESSOR, k=16)[0])
+    pruned = pruner(budget=16, way="cells").prune(batch)
+    one = pruned.report.pictures[0]
+    assert (one.way, one.tokens) == ("cells", 16) and torch.equal(pruned._pictures["pixel_values"].kept.nonzero()[:, 0], keep)
+    assert 0 < hf.Pruner(MODEL, PROCESSOR, budget=16, way="pruned").prune(batch).report.pictures[0].loss <= one.loss
+    both = pruner().batch_of([photo(16), Image.fromarray(np.full((448, 448, 3), 200, "uint8"))], "which?")
+    counts = [len(tokens) for tokens in hf.select_tokens(both["pixel_values"], both["image_grid_thw"], budget=40, **options)]
+    assert sum(counts) == 40 and counts[0] > 3 * counts[1]
+    chats = [[{"role": "user", "content": [{"type": "image", "image": image}, {"type": "text", "text": "what?"}]}] for image in (photo(17), page())]
+    assert [one.tokens for one in pruner(budget=16, way="cells").prune(pruner().batch_of(chats)).report.pictures] == [16, 16]
+
+
+def test_tokens_that_cannot_be_measured_share_a_budget_by_their_number():
+    values = torch.rand(2, 3, 240, 240, generator=torch.Generator().manual_seed(2))
+    found = hf.select_tokens(values, patch=80, mean=[0] * 3, std=[1] * 3, budget=6, way="cells")
+    assert [len(tokens) for tokens in found] == [3, 3]
+    with pytest.raises(tv.ArgumentError, match="80 x 80 pixels cannot be measured, .*: give way=\"cells\""):
+        hf.select_tokens(values, patch=80, mean=[0] * 3, std=[1] * 3, budget=6)
+
+
 # ---- Refusals ----
 
 @pytest.mark.parametrize("options, line", [

@@ -421,12 +421,13 @@ def uncompared(among: list[list[Candidate]]) -> str | None:
     return f"the processor makes none of so few tokens of picture{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}"
 
 
-def divided(needed: Callable[[float], list[int]], most: Sequence[int], budget: int) -> list[int]:
+def divided(needed: Callable[[float], list[int]], most: Sequence[int], budget: int, least: Sequence[int] | None = None) -> list[int]:
     """Divides tokens so that each picture loses about the same: of all tolerances the least that they are enough for.
 
-    `needed` says how many tokens each picture needs for a tolerance. What is then left goes to those that need most.
+    `needed` says how many tokens each picture needs for a tolerance. What is then left goes to those that need most. `least`: so many
+    each picture has at least; None: 1.
     """
-    low, high, found = 0.0, 1.0, [1] * len(most)
+    low, high, found = 0.0, 1.0, [1] * len(most) if least is None else list(least)
     for _ in range(12):
         middle = (low + high) / 2
         counts = needed(middle)

@@ -137,6 +137,9 @@ class CropLayout(Layout):
         rest = iter(kept)
         return [(image, next(rest), None if image.larger is None else next(rest)) for image in self.images]
 
+    def lines(self) -> list[int]:
+        return [count for image in self.images for count in ((1,) if image.larger is None else (0, image.larger[0]))]
+
     def places(self, kept: list[torch.Tensor]) -> torch.Tensor:
         found = []
         for image, whole, larger in self._of_images(kept):

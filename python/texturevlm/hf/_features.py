@@ -17,7 +17,7 @@ from ._batch import PrunedBatch
 from ._crops import CropLayout
 from ._layouts import Gemma3nLayout, Gemma4Layout, Idefics3Layout, Layout, Llama4Layout, Mistral3Layout
 from ._qwen import handed
-from ._tokens import check_unused, chosen_tokens, kept_of
+from ._tokens import check_unused, chosen_tokens, groups_of, kept_of
 
 _LAYOUTS: dict[str, type[Layout]] = {
     "gemma3n": Gemma3nLayout, "gemma4": Gemma4Layout, "idefics3": Idefics3Layout, "llama4": Llama4Layout, "llava_next": CropLayout,
@@ -73,6 +73,7 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     for name, value in asked.items():
         if value is not None and (not isinstance(value, (list, tuple)) or len(value) != len(pictures)):
             raise ArgumentError(f"there are {len(pictures)} pictures: {name} must be a list of as many")
-    if options["spending"] is not None and options["spending"].budget is not None and len(batch["input_ids"]) > 1:
-        raise ArgumentError("a budget is for one prompt of these pictures: give share or tolerance, or one prompt")
-    return chosen_tokens(pictures, processor=processor, **asked, **options)
+    lines, groups = layout.lines(), None
+    if options["spending"] is not None and options["spending"].budget is not None:
+        groups = groups_of(batch, model.config.image_token_id, [rows * columns + more for (rows, columns), more in zip(layout.grids, lines)])
+    return chosen_tokens(pictures, processor=processor, groups=groups, lines=lines, **asked, **options)

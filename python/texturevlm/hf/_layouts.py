@@ -39,6 +39,10 @@ class Layout:
         """For each picture its pixels [3, height, width], and the side of a token in pixels."""
         raise NotImplementedError
 
+    def lines(self) -> list[int]:
+        """For each picture how many places for pictures it has beside those of its tokens: the ends of its lines."""
+        return [0] * len(self.grids)
+
     def places(self, kept: list[torch.Tensor]) -> torch.Tensor:
         """bool: which of the prompts' places for pictures are left. `kept` says for each picture which of its tokens are kept."""
         return torch.cat(kept)

@@ -125,8 +125,8 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     patch, merge = token_of(model, family)
     pictures = _pictures(batch["pixel_values"])
     rows, columns = check_pictures(pictures, patch * merge)
-    groups = None
+    groups, beside = None, _class_tokens(model, family)
     if options["spending"] is not None and options["spending"].budget is not None:
-        own = rows * columns + _class_tokens(model, family)
-        groups = groups_of(batch, model.config.image_token_id, [own] * len(pictures))
-    return chosen_tokens(pictures, merge=merge, patch=patch, processor=processor, groups=groups, **asked, **options)
+        groups = groups_of(batch, model.config.image_token_id, [rows * columns + beside] * len(pictures))
+    return chosen_tokens(pictures, merge=merge, patch=patch, processor=processor, groups=groups, lines=[beside] * len(pictures), **asked,
+                         **options)

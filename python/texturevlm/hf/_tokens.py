@@ -2,9 +2,11 @@
 """Chooses the tokens of a processor's tensors that matter, and checks such a choice of the caller."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 import torch
 
 from .._arguments import choice, integer, short
@@ -14,7 +16,7 @@ from .._functions import topk
 from .._options import Choosing, scorer_of
 from .._stack import SCORED, Stack
 from ._processors import BEYOND, bytes_or_floats, colours, normalisation_of
-from ._ways import QUARTER, Spending, shared, spending_of, without_least
+from ._ways import QUARTER, Best, Spending, shared, spending_of, without_least
 
 
 class Bound:
@@ -217,11 +219,12 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
 
 def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, processor: Any = None, patch: Any = None, mean: Any = None,
                   std: Any = None, temporal: Any = 2, query: Any = None, features: Any = None, spending: Spending | None,
-                  groups: list[int] | None = None, **options: Any) -> dict[str, Any]:
+                  groups: list[int] | None = None, lines: list[int] | None = None, **options: Any) -> dict[str, Any]:
     """What select_tokens gives, as ``"keep"``, and for pictures that were measured a ``"report"``.
 
     `pixel_values` may also be a list of pictures [3, height, width], each with the side of its tokens. `options` and `spending` are
-    what `checked` made. `groups`: how many of the pictures belong together, one after the other, and share a budget; None: all.
+    what `checked` made. `groups`: how many of the pictures belong together, one after the other, and share a budget; None: all. `lines`: for each
+    picture, how many tokens stand beside its own in the prompt; None: none.
     """
     temporal = integer("temporal", temporal, 1, 16)
     if merge is not None:
@@ -231,11 +234,12 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
     pictures = _pictures(pixel_values, grid, merge, patch, temporal)
     if query is None and features is not None:
         raise ArgumentError("features are what a query is compared with: give a query, too")
-    measures = spending is not None and spending.way != "cells" and query is None
+    measures = spending is not None and query is None
     first = pixel_values[0][0] if isinstance(pixel_values, list) else pixel_values
     if measures and spending is not None and _are_stills(pixel_values, grid, merge, temporal):
         stills = _stills(pixel_values, grid, merge, patch, temporal, mean, std)
-        kept, report = without_least(((pixels.cpu().numpy(), side) for pixels, side in stills), spending, groups, options["device"])
+        best = _best_of(list(pictures), mean, std, options["device"]) if spending.way == "cells" else None
+        kept, report = without_least(((pixels.cpu().numpy(), side) for pixels, side in stills), spending, groups, options["device"], lines, best)
         return {"keep": [torch.from_numpy(flags.reshape(-1).nonzero()[0]).to(first.device) for flags in kept], "report": report}
     check_by_score(spending)
     k, share = options["k"], spending.share if spending is not None else options["share"]
@@ -256,10 +260,27 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
     return {"keep": chosen}
 
 
+def _best_of(pictures: list[tuple[torch.Tensor, int]], mean: Any, std: Any, device: Any) -> Best:
+    """Finds the best tokens of still pictures by their score. Scores are made once, for the pictures that are asked for."""
+    none = {"query": None, "features": None}
+
+    @functools.lru_cache(maxsize=None)
+    def scores(number: int) -> Any:
+        values, side = pictures[number]
+        return _token_scores(pixels_of(values[0], mean, std), side, 1.0, None, None, None, none, device).numpy()
+
+    def best(number: int, count: int) -> Any:
+        found = scores(number)
+        flags = np.zeros(found.size, bool)
+        flags[topk(found, count, device=device)[0]] = True
+        return flags.reshape(found.shape)
+    return best
+
+
 def check_by_score(spending: Spending | None) -> None:
     """Refuses to choose by score what only a loss can decide."""
     if spending is not None and (spending.budget is not None or (spending.tolerance is not None and not spending.default)):
-        raise ArgumentError("of videos, and by their score, tokens are chosen by share or k, not by budget or tolerance")
+        raise ArgumentError("of videos, and with a query, tokens are chosen by share or k, not by budget or tolerance")
 
 
 def _are_patches(pixel_values: Any, grid: Any) -> bool:

@@ -2,12 +2,14 @@
 """What texturevlm._ways needs of transformers: the sizes of pictures that a processor makes, and pictures that it has made already."""
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
+import math
 import sys
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import transformers
@@ -164,51 +166,108 @@ def refuse_size(way: str | None) -> None:
         raise ArgumentError(f"a batch has its pictures at one size already: give the images, not their tensors, for the way {way}")
 
 
-def without_least(pictures: Iterable[tuple[Any, int]], spending: Spending, groups: list[int] | None, device: Any) -> tuple[list[Any], Report]:
+Best = Callable[[int, int], Any]
+"""A function from the number of a picture, and a number of tokens, to its best tokens by score: bool [rows, columns]."""
+
+
+class _Made:
+    """A picture whose size cannot be chosen any more.
+
+    lines: how many tokens of the prompt stand beside those of the whole picture, and count: 1 stays where any token is kept; several
+        are the ends of its rows, each of which stays where a token of that row is kept.
+    best: which tokens are kept, by score; None: those of which most would be lost.
+    all: how many tokens the picture has, with these.
+    """
+
+    def __init__(self, pixels: Any, side: int, lines: int, best: Callable[[int], Any] | None, device: Any) -> None:
+        if side > TOKEN and best is None:
+            raise ArgumentError(f"a token of {side} x {side} pixels cannot be measured, which is more than {TOKEN}: give way=\"cells\"")
+        self.pixels, self._lines, self._best = pixels, lines, best
+        self.columns, self.rows = int(pixels.shape[1]) // side, int(pixels.shape[0]) // side
+        self.count = self.columns * self.rows
+        self.all, self.least = self.count + lines, 1 + min(lines, 1)
+        size = [(self.columns, self.rows)]
+        self._prediction: Prediction | None = None if side > TOKEN else predict(pixels, size, patch=side, device=device)
+
+    def kept(self, count: int) -> Any:
+        """Which tokens are kept if there are so many: bool [rows, columns]."""
+        if count == self.count:
+            return np.ones((self.rows, self.columns), bool)
+        if self._best is not None:
+            return self._best(count)
+        assert self._prediction is not None
+        return self._prediction.keep(0, count)[0]
+
+    def cost(self, count: int) -> int:
+        """How many tokens the prompt has if so many of the picture are kept."""
+        if self._lines <= 1:
+            return count + self._lines
+        return count + int(self.kept(count).any(axis=1).sum())
+
+    def within(self, tokens: int) -> int:
+        """How many of the picture's tokens are kept if the prompt may have so many."""
+        high = min(max(tokens - min(self._lines, 1), 1), self.count)
+        low = min(max(tokens - self._lines, 1), high)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.cost(middle) <= tokens else (low, middle - 1)
+        return low
+
+    def needed(self, tolerance: float) -> int:
+        """How many of the picture's tokens lose no more than a tolerance. Of a picture that cannot be measured, a share of all."""
+        few = round((1 - tolerance) * self.count) if self._prediction is None else self._prediction.least(0, tolerance)
+        return self.count if few is None else max(few, 1)
+
+    def candidate(self, count: int) -> Candidate:
+        way = "full" if count == self.count else "pruned" if self._best is None else "cells"
+        loss = math.nan if self._prediction is None else self._prediction.loss(0, self.kept(count))
+        return Candidate(way, self.columns, self.rows, self.cost(count), loss)
+
+
+def without_least(pictures: Iterable[tuple[Any, int]], spending: Spending, groups: list[int] | None, device: Any,
+                  lines: list[int] | None = None, best: Best | None = None) -> tuple[list[Any], Report]:
     """Which tokens of pictures are kept whose size cannot be chosen any more: for each bool [rows, columns]; and the report.
 
-    `pictures` yields pixels [height, width, 3] and the side of a token. `groups` is as in `chosen_tokens`.
+    `pictures` yields pixels [height, width, 3] and the side of a token. `groups` and `lines` are as in `chosen_tokens`. `best` is for
+    the way cells.
     """
     began = time.perf_counter()
     refuse_size(spending.way)
-    found: list[Prediction] = []
-    seen = []
-    for pixels, side in pictures:
-        seen.append(pixels)
-        if side > TOKEN:
-            raise ArgumentError(f"a token of {side} x {side} pixels cannot be measured, which is more than {TOKEN}: give way=\"cells\"")
-        size = (pixels.shape[1] // side, pixels.shape[0] // side)
-        found.append(predict(pixels, [size], patch=side, device=device))
+    found = [_Made(pixels, side, 0 if lines is None else lines[number], None if best is None else functools.partial(best, number), device)
+             for number, (pixels, side) in enumerate(pictures)]
     counts, first = [], 0
     for length in [len(found)] if groups is None else groups:
         counts += _counts_of(found[first:first + length], spending)
         first += length
-    kept, chosen = [], []
-    for prediction, count in zip(found, counts):
-        flags, loss = prediction.keep(0, count)
-        columns, rows = prediction.pictures[0]
-        kept.append(flags)
-        chosen.append(Candidate("full" if count == columns * rows else "pruned", columns, rows, count, loss))
-    return kept, Report(chosen, [[one] for one in chosen], [one.columns * one.rows for one in chosen], _since(began),
-                        "the size of these pictures cannot be chosen any more", list(zip(seen, kept)))
+    kept = [one.kept(count) for one, count in zip(found, counts)]
+    chosen = [one.candidate(count) for one, count in zip(found, counts)]
+    return kept, Report(chosen, [[one] for one in chosen], [one.all for one in found], _since(began),
+                        "the size of these pictures cannot be chosen any more", [(one.pixels, flags) for one, flags in zip(found, kept)])
 
 
-def _counts_of(group: list[Prediction], spending: Spending) -> list[int]:
+def _counts_of(group: list[_Made], spending: Spending) -> list[int]:
     """How many tokens of each picture of a group are kept."""
-    sizes = [prediction.pictures[0][0] * prediction.pictures[0][1] for prediction in group]
     if spending.tolerance is not None:
-        return [_least(prediction, spending.tolerance, size) for prediction, size in zip(group, sizes)]
+        return [one.needed(spending.tolerance) for one in group]
     if spending.budget is None:
-        return [shared(spending.share or 1.0, size) for size in sizes]
-    if spending.budget >= sum(sizes):
-        return sizes
-    check_budget(spending, len(group))
-    return divided(lambda tolerance: [_least(one, tolerance, size) for one, size in zip(group, sizes)], sizes, spending.budget)
-
-
-def _least(prediction: Prediction, tolerance: float, most: int) -> int:
-    few = prediction.least(0, tolerance)
-    return most if few is None else max(few, 1)
+        return [one.within(shared(spending.share or 1.0, one.all)) for one in group]
+    least = [one.least for one in group]
+    if sum(least) == len(group):
+        check_budget(spending, len(group))
+    elif spending.budget < sum(least):
+        raise ArgumentError(f"a budget of {spending.budget} tokens for {len(group)} pictures; with the ends of their lines these need at "
+                            f"least {sum(least)}")
+    every = [one.all for one in group]
+    if spending.budget >= sum(every):
+        return [one.count for one in group]
+    parts = divided(lambda tolerance: [one.cost(one.needed(tolerance)) for one in group], every, spending.budget, least)
+    counts = [one.within(part) for one, part in zip(group, parts)]
+    rest = spending.budget - sum(one.cost(count) for one, count in zip(group, counts))
+    for i, one in enumerate(group):  # a token in a new row takes two, and so some of a part may be left
+        more = one.within(one.cost(counts[i]) + rest)
+        rest -= one.cost(more) - one.cost(counts[i])
+        counts[i] = more
+    return counts
 
 
 def _since(began: float) -> float:
