@@ -336,6 +336,22 @@ def test_tokens_that_cannot_be_measured_share_a_budget_by_their_number():
         hf.select_tokens(values, patch=80, mean=[0] * 3, std=[1] * 3, budget=6)
 
 
+def test_of_as_few_tokens_the_choice_loses_least():
+    from texturevlm._ways import Candidate, Measured, Rule
+
+    class Prediction:
+        """A smaller picture of 4 tokens, and 4 of a larger one, which lose less."""
+        pictures = [(2, 2), (4, 4)]
+        loss = staticmethod(lambda index, kept=None: (0.1, 0.0)[index])
+        least = staticmethod(lambda index, tolerance: (None, 4)[index])
+        keep = staticmethod(lambda index, count: (None, 0.05))
+
+    one = Measured.__new__(Measured)
+    one.rule, one.sizes, one.prediction = Rule(28, 784, 784 * 16, None, several=False), Prediction.pictures, Prediction()
+    one.full = (4, 4)
+    assert one.within(0.1, "auto")[0] == Candidate("pruned", 4, 4, 4, 0.05)
+
+
 # ---- Refusals ----
 
 @pytest.mark.parametrize("options, line", [

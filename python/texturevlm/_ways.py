@@ -349,7 +349,7 @@ class Measured:
             cut_out = self.pictures(tolerance=tolerance)
             candidates += [] if cut_out is None else [cut_out]
         named = [one for one in candidates if way == "auto" or one.way == way]
-        return min(named or candidates[:1], key=lambda one: one.tokens), candidates
+        return min(named or candidates[:1], key=lambda one: (one.tokens, one.loss)), candidates
 
 
 DOUBT = 0.01
