@@ -172,11 +172,15 @@ def test_when_pictures_of_one_size_are_looked_at_twice():
         spending = _ways.spending_of(budget, None, None, None)
         return showing.plan((1024, 768), spending, lambda picture, count: 30 + count * (256 + 3))
 
-    assert plan(319) is None and plan(320) == _showing.Plan((16, 16), (64, 48), (16, 16), 64, 3, 13 * 256)
+    assert plan(319) == "a first look takes 256 tokens, which is more than 80% of 319" and plan(320) == _showing.Plan((16, 16), (64, 48), (16, 16), 64, 3, 13 * 256)
     assert plan(320, pairs=True).tokens == 63
-    assert plan(13 * 256) is None and plan(13 * 256 - 1).tokens == 12 * 256 - 1
-    assert plan(1000, 13, 1) is None  # 28 pixels of 13 parts are 7.8 of the small picture
-    assert plan(300, 1, 1) is None
+    assert plan(13 * 256) == "the tokens are enough for the full picture" and plan(13 * 256 - 1).tokens == 12 * 256 - 1
+    assert plan(1000, 13, 1) == "a first look of 256 tokens is too small for 13 x 1 parts"  # 28 pixels are 7.8 there
+    assert plan(300, 1, 1) == "the processor makes one part of the image, which a first look would show already"
+    rule = _ways.Rule(28, 784, 784 * 64, lambda height, width, least, most: tuple(min(side, int(most**0.5) // 28 * 28) for side in (height, width)))
+    sized = [_showing.Sized(rule).plan((224, 224), _ways.spending_of(budget, None, None, None), None) for budget in (5, 8, 64)]
+    assert sized == ["a first look needs 6 tokens to show anything, which is more than 80% of 5",
+                     _showing.Plan((2, 2), (8, 8), (8, 8), 4, 2, 64), "the tokens are enough for the full picture"]
 
 
 def test_onevisions_parts_have_the_images_shape():
@@ -317,9 +321,11 @@ def test_where_the_tokens_are_too_few_or_enough_its_way_decides(family):
         assert pruned.report.look is None and pruned._prefix is None and torch.equal(pruned.input_ids, once.input_ids)
         assert family.tiled or pruned.report.pictures[0].way in ways
         assert pruned.report.tokens <= budget
+        why = "a first look" if budget == 5 else "the tokens are enough for the full picture"
+        assert pruned.report.once.startswith(why) and f"; one look: {why}" in repr(pruned.report) and once.report.once is None
     if family.name == "internvl":  # an image that is shown as one part has nothing more to see
         alone = hf.Pruner(family.model, family.processor, budget=20, looks=2).prune(photo(1, 40, 40), question=QUESTION)
-        assert alone.report.look is None
+        assert alone.report.look is None and "one part of the image" in alone.report.once
 
 
 def test_refusals_come_in_one_line_and_first():

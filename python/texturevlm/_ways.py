@@ -125,6 +125,9 @@ class Report:
     """Of two looks: float32 [rows, columns], where the first one looked: the share of the attention that each token of the small
     picture has. It can be given as the channel ``attention``, or for the next frame of a video as ``attention_prev``."""
 
+    once: str | None = None
+    """Why there was one look where two were asked for."""
+
     def draw(self) -> Picture:
         """A picture of what the model sees: its pictures side by side, in which tokens that are left out are nearly white.
 
@@ -155,6 +158,7 @@ class Report:
 
     def __repr__(self) -> str:
         beside = "" if self.without is None else f"; not compared with a smaller picture: {self.without}"
+        beside += "" if self.once is None else f"; one look: {self.once}"
         lines = [f"{self.tokens} of {sum(self.full)} tokens, decided in {self.milliseconds:.0f} ms{beside}"]
         for number, (chosen, among, full) in enumerate(zip(self.pictures, self.candidates, self.full)):
             others = ", ".join(f"{one.way} {one.loss:.3f}" for one in among if one is not chosen)

@@ -2,6 +2,7 @@
 """The whole way from a batch, or from a question about an image, to an answer."""
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Mapping
@@ -106,7 +107,7 @@ class Pruner(Bound):
             question; then, beside that, the tokens of the full picture that its attention rested on. It is for questions about a
             detail, of one image, with a `budget` or a `share`, for Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, LLaVA-OneVision,
             InternVL and SmolVLM. Where the tokens are too few for a first look that shows anything, or enough for the full picture,
-            `way` decides as without it.
+            `way` decides as without it, and `report.once` says why.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
             `way` is not asked. `k` goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
@@ -224,8 +225,10 @@ class Pruner(Bound):
             return int(_messages.made_of(self.processor, several, showing.options)["input_ids"].shape[1])
 
         plan = showing.plan(image.size, spending, length_of)
-        if plan is None:
-            return self._look_once(given, showing.rule)
+        if isinstance(plan, str):
+            once = self._look_once(given, showing.rule)
+            once.report = None if once.report is None else dataclasses.replace(once.report, once=plan)
+            return once
         resample, side, beyond = images.resample, showing.side, showing.beyond
         small, full = (image.resize((size[0] * side + beyond, size[1] * side + beyond), resample) for size in (plan.small, plan.full))
         seen = [(small, np.ones(plan.small[::-1], bool))]

@@ -26,6 +26,9 @@ OBJECT = 28
 MOST = 0.8
 """The share of the tokens above which a first look leaves too few for the second."""
 
+_ENOUGH = "the tokens are enough for the full picture"
+_RESTS = "a first look leaves too few tokens for a second one"
+
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
@@ -56,17 +59,19 @@ class Sized:
     def __init__(self, rule: Rule) -> None:
         self.rule, self.side = rule, rule.side
 
-    def plan(self, size: tuple[int, int], spending: Spending, length_of: Callable[[Any, int], int]) -> Plan | None:
-        """None: there are too few tokens for a first look that shows anything, or enough for the full picture."""
+    def plan(self, size: tuple[int, int], spending: Spending, length_of: Callable[[Any, int], int]) -> Plan | str:
+        """A text says why there is one look: too few tokens for a first one that shows anything, or enough for the full picture."""
         full = self.rule.size(*size)
         every = full[0] * full[1]
         wanted = _wanted(spending, every)
         first = max(FIRST * wanted, _least(self.side, every))
-        if wanted >= every or first > MOST * wanted:
-            return None
+        if wanted >= every:
+            return _ENOUGH
+        if first > MOST * wanted:
+            return f"a first look needs {math.ceil(first)} tokens to show anything, which is more than {MOST:.0%} of {wanted}"
         small = self.rule.size(*size, round(first))
         rest = wanted - small[0] * small[1]
-        return Plan(small, full, full, rest, EXTRA, every) if rest > EXTRA else None
+        return Plan(small, full, full, rest, EXTRA, every) if rest > EXTRA else _RESTS
 
 
 class Tiled:
@@ -88,19 +93,25 @@ class Tiled:
         self.side, self.along, self.edge, self.beyond = side, along, edge, edge - side * along
         self._tiles, self.options, self.pairs = tiles, for_processor(options), pairs
 
-    def plan(self, size: tuple[int, int], spending: Spending, length_of: Callable[[Any, int], int]) -> Plan | None:
-        """None: as above, or the small picture is all that there is, or too small for the parts.
+    def plan(self, size: tuple[int, int], spending: Spending, length_of: Callable[[Any, int], int]) -> Plan | str:
+        """A text: as above, or the small picture is all that there is, or too small for the parts.
 
         `length_of` says how long a prompt is in which a picture stands so many times.
         """
         columns, rows, every = self._tiles(*size)
         wanted, small = _wanted(spending, every), self.along**2
-        if columns * rows == 1 or wanted >= every or not _least(self.side, columns * rows * small) <= small <= MOST * wanted:
-            return None
+        if wanted >= every:
+            return _ENOUGH
+        if columns * rows == 1:
+            return "the processor makes one part of the image, which a first look would show already"
+        if small > MOST * wanted:
+            return f"a first look takes {small} tokens, which is more than {MOST:.0%} of {wanted}"
+        if small < _least(self.side, columns * rows * small):
+            return f"a first look of {small} tokens is too small for {columns} x {rows} parts"
         blank = importlib.import_module("PIL.Image").new("RGB", (self.edge, self.edge))
         around = length_of(blank, 2 + self.pairs) - length_of(blank, 1 + self.pairs) - small
         one, full, rest = (self.along, self.along), (columns * self.along, rows * self.along), wanted - small - self.pairs
-        return Plan(one, full, one, rest, around, every) if rest > around else None
+        return Plan(one, full, one, rest, around, every) if rest > around else _RESTS
 
 
 def _wanted(spending: Spending, every: int) -> int:
