@@ -490,6 +490,21 @@ def test_sizes_of_pictures_for_a_server_are_those_that_processors_make():
 def test_k_works_with_a_warning():
     with pytest.warns(tv.TexturevlmWarning, match="k of a Pruner goes with version 0.4: budget says"):
         assert pruner(k=7).prune(pruner().batch_of(page(), "what?")).tokens == 7
+    batch = pruner().batch_of(page(), "what?")
+    given = {"pixel_values": batch["pixel_values"], "grid": batch["image_grid_thw"], "processor": PROCESSOR}
+    with pytest.warns(tv.TexturevlmWarning, match="k of select_tokens goes with version 0.4: budget says"):
+        assert [len(tokens) for tokens in hf.select_tokens(**given, k=7)] == [7]
+
+
+def test_a_preset_is_the_strategy_budget_with_a_warning():
+    batch = pruner().batch_of(photo(), "what?")
+    given = {"pixel_values": batch["pixel_values"], "grid": batch["image_grid_thw"], "processor": PROCESSOR, "share": 0.3}
+    wanted = hf.select_tokens(**given, strategy="budget")[0]
+    with pytest.warns(tv.TexturevlmWarning, match="preset of select_tokens goes with version 0.4: strategy=\"budget\" takes its place"):
+        assert torch.equal(hf.select_tokens(**given, preset="document")[0], wanted)
+    with pytest.warns(tv.TexturevlmWarning, match="preset of a Pruner goes with version 0.4"):
+        old = pruner(share=0.3, preset="document")
+    assert torch.equal(old.prune(batch)._pictures["pixel_values"].kept.nonzero()[:, 0], wanted)
 
 
 # ---- What was meant otherwise ----

@@ -436,12 +436,22 @@ def test_what_the_processor_made_survives_the_way_to_the_engine(processor, model
         assert after["image_keep"].data.dtype == torch.bool
 
 
+def test_older_settings_work_with_a_warning():
+    from texturevlm.vllm import _prompt
+    for settings, line, found in (({"k": 9}, "k of texturevlm in mm_processor_kwargs goes with version 0.4: share says", {"k": 9}),
+                                  ({"preset": "document"}, "preset of .*: strategy=\"budget\" takes its place", {"strategy": "budget"})):
+        _prompt._warn_once.cache_clear()
+        with pytest.warns(tv.TexturevlmWarning, match=line) as caught:
+            assert _prompt.settings_of({"texturevlm": settings}) == _prompt.settings_of({"texturevlm": settings}) == found
+        assert len(caught) == 1
+
+
 BAD = [({"share": 0}, "share is 0.0; it must be above 0"), ({"share": 1.5}, "share is 1.5; it must be at most 1"),
        ({"share": "much"}, "share is 'much', not a number"), ({"k": 0}, "k is 0; it must be 1 .."), ({"k": 2.5}, "k is 2.5, not a whole"),
        ({"share": 0.5, "k": 9}, "share and k exclude each other"), ({"strategy": "buget"}, "do you mean budget?"),
        ({"budget": 9}, "a budget for all cannot be divided"), ({"way": "smaller"}, "a batch has its pictures at one size"),
        ({"way": "pictures"}, "for the way pictures"), ({"looks": 2}, "vLLM hands no attention out"),
-       ({"tolerance": 0.1, "k": 3}, "k is for tokens that are chosen by their score: tolerance is not for it"), ({"preset": "document"}, "there is no option 'preset'"),
+       ({"tolerance": 0.1, "k": 3}, "k is for tokens that are chosen by their score: tolerance is not for it"),
        ({"shar": 0.5}, "do you mean 'share'?"), ({"video_share": 0}, "video_share is 0.0; it must be above 0"),
        ({"video_share": 2}, "video_share is 2; it must be at most 1"), ({"video_share": "all"}, "video_share is 'all', not a number"), (0.3, "texturevlm in mm_processor_kwargs is 0.3, not a mapping")]
 

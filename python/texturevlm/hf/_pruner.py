@@ -12,14 +12,14 @@ import numpy as np
 import torch
 
 from .._arguments import integer, short
-from .._core import ArgumentError, ArgumentTypeError, warn
+from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device
 from . import _encoder, _features, _films, _looks, _messages, _prompt, _qwen, _showing, _ways
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
 from ._families import Family, family_of
 from ._processors import check_processor
-from ._tokens import Bound, check_query, checked
+from ._tokens import Bound, check_query, checked, older
 from ._wrapped import check_model, sums_gradients, unwrapped
 
 
@@ -110,6 +110,7 @@ class Pruner(Bound):
             `way` decides as without it, and `report.once` says why.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
             `way` is not asked. `k` goes with version 0.4.
+        preset: is read as strategy="budget", with a warning, and goes with version 0.4.
         device: a `texturevlm.Device`, or a device's name, on which tokens are chosen.
 
     Videos of Qwen-VL (2 to 3.5), given as messages, get a `share` or a `tolerance` each, a quarter if nothing is asked for; without
@@ -130,7 +131,7 @@ class Pruner(Bound):
     def __init__(self, model: Any, processor: Any, *, budget: int | None = None, share: float | None = None,
                  tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "smaller", "pruned", "pictures", "cells"] | None = None,
                  looks: Literal[1, 2] = 1, k: int | None = None, strategy: Literal["grid", "budget"] | None = None, weights: Any = None,
-                 scorer: Any = None, device: Device | str | None = None) -> None:
+                 scorer: Any = None, device: Device | str | None = None, preset: Any = None) -> None:
         inner = unwrapped(model)
         self._family = family_of(inner)
         check_model(inner, self._family.kind != "encoder")
@@ -138,8 +139,7 @@ class Pruner(Bound):
         self.model, self.processor = model, processor
         if self._family.kind == "encoder" and budget is None and share is None and tolerance is None and k is None:
             share = _ways.QUARTER  # of all pictures of a batch as many patches are kept
-        if k is not None:
-            warn("k of a Pruner goes with version 0.4: budget says how many tokens there are, and way=\"cells\" chooses them by their score")
+        strategy = older("a Pruner", k, preset, strategy)
         if way == "pictures" and _has_sizes(inner, self._family) and self._family.kind != "qwen":
             raise ArgumentError(f"a {inner.config.model_type} has tokens between the rows of a picture: it has no way pictures")
         if way in ("smaller", "pictures") and not _has_sizes(inner, self._family):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from .._arguments import choice, integer, short
-from .._core import ArgumentError, ArgumentTypeError
+from .._core import ArgumentError, ArgumentTypeError, warn
 from .._device import Device, device_of
 from .._functions import topk
 from .._options import Choosing, scorer_of
@@ -170,12 +170,22 @@ def checked(*, share: Any = None, k: Any = None, strategy: Any = None, weights: 
     return {**own, "k": k, "scorer": scorer, "share": share, "device": device, "spending": None if by_score else spending}
 
 
+def older(who: str, k: Any, preset: Any, strategy: Any, instead: str = "budget") -> Any:
+    """Warns of options that go with version 0.4. Returns the strategy, which has taken the place of `preset`."""
+    if k is not None:
+        warn(f"k of {who} goes with version 0.4: {instead} says how many tokens there are, and way=\"cells\" chooses them by their score")
+    if preset is None:
+        return strategy
+    warn(f"preset of {who} goes with version 0.4: strategy=\"budget\" takes its place, with one loss for all images")
+    return "budget" if strategy is None else strategy
+
+
 def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, merge: int | None = None, *,
                   processor: Any = None, patch: int | None = None, budget: int | None = None, share: float | None = None,
                   tolerance: float | Literal["auto"] | None = None, way: Literal["auto", "pruned", "cells"] | None = None,
                   k: int | None = None, strategy: Literal["grid", "budget"] | None = None, mean: Any = None, std: Any = None,
                   temporal: int = 2, weights: Any = None, scorer: Any = None, query: Any = None, features: Any = None,
-                  device: Device | str | None = None) -> list[torch.Tensor]:
+                  device: Device | str | None = None, preset: Any = None) -> list[torch.Tensor]:
     """Chooses tokens of the tensors that a processor made: from what the model sees, whichever resizer made it.
 
     Gives for each picture the numbers of the chosen tokens in ascending order: int64, on the device of pixel_values.
@@ -199,21 +209,29 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         way: ``"pruned"``, ``"auto"`` or None leaves out the tokens that lose least (`texturevlm.predict`), such as blank paper or the rest of a line.
             ``"cells"`` chooses the best tokens by their score. Of a video, whose tokens are of several frames, the best of the
             whole clip are chosen by their score in any case.
-        k: in place of `share`, how many tokens of each picture are chosen by their score.
+        k: in place of `share`, how many tokens of each picture are chosen by their score. It goes with version 0.4.
+        preset: is read as strategy="budget", with a warning, and goes with version 0.4.
         strategy: ``"budget"`` chooses the tokens of which a small picture of the whole image loses most. ``"grid"`` chooses by the
             score, which weights, a scorer or a query may change. A token of two frames has the better score of the two.
         query, features: lists with an entry for each picture, or None.
         temporal: how many frames a token of Qwen-VL has.
         device: a `Device`, or a device's name, on which the choice is made.
     """
+    strategy = older("select_tokens", k, preset, strategy)
+    return selected(pixel_values, grid, merge, processor=processor, patch=patch, budget=budget, share=share, tolerance=tolerance, way=way, k=k,
+                    strategy=strategy, mean=mean, std=std, temporal=temporal, weights=weights, scorer=scorer, query=query, features=features,
+                    device=device)
+
+
+def selected(pixel_values: Any, grid: Any = None, merge: Any = None, *, processor: Any = None, patch: Any = None, mean: Any = None,
+             std: Any = None, temporal: Any = 2, query: Any = None, features: Any = None, **options: Any) -> list[torch.Tensor]:
+    """What `select_tokens` gives, without its warnings. The options are those of `checked`."""
     if isinstance(pixel_values, (list, tuple)):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor: the processor's call needs return_tensors=\"pt\"")
-    if budget is None and share is None and tolerance is None and k is None:
-        share = QUARTER
-    options = checked(share=share, k=k, strategy=strategy, weights=weights, scorer=scorer, device=device, budget=budget,
-                      tolerance=tolerance, way=way, query=query)
-    keep: list[torch.Tensor] = chosen_tokens(pixel_values, grid, merge, processor=processor, patch=patch, mean=mean, std=std,
-                                             temporal=temporal, query=query, features=features, **options)["keep"]
+    if all(options.get(name) is None for name in ("budget", "share", "tolerance", "k")):
+        options["share"] = QUARTER
+    keep: list[torch.Tensor] = chosen_tokens(pixel_values, grid, merge, processor=processor, patch=patch, mean=mean, std=std, temporal=temporal,
+                                             query=query, features=features, **checked(query=query, **options))["keep"]
     return keep
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,9 +11,8 @@ import torch
 
 from .._arguments import known, short
 from .._core import ArgumentError, ArgumentTypeError
-from ..hf import select_tokens
 from ..hf._held import held_tokens
-from ..hf._tokens import checked
+from ..hf._tokens import checked, older, selected
 from ..hf._ways import refuse_size, share_of, shared
 
 NAME = "texturevlm"  # the name of the settings in mm_processor_kwargs
@@ -32,11 +32,21 @@ def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
         raise ArgumentError("vLLM hands no attention out, by which a second look would be chosen: looks is for texturevlm.hf alone")
     if isinstance(found.get("way"), str):
         refuse_size(found["way"])
+    preset = found.pop("preset", None)
+    _warn_once("k" in found, preset is not None)
+    if preset is not None:
+        found.setdefault("strategy", "budget")
     known(found, (*_SETTINGS, _OF_VIDEOS))
     if _OF_VIDEOS in found:
         share_of(_OF_VIDEOS, found[_OF_VIDEOS])
     checked(**of_images(found))
     return found
+
+
+@functools.lru_cache(maxsize=None)
+def _warn_once(has_k: bool, has_preset: bool) -> None:
+    """Warns of settings that go, but not for each request again."""
+    older(f"{NAME} in mm_processor_kwargs", has_k or None, has_preset or None, None, "share")
 
 
 def of_images(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,10 +67,10 @@ def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: 
     """
     tokens = int(grid.prod()) // merge**2
     longest = int(grid[1:].max()) // merge
-    chosen = select_tokens(pixels, grid[None], merge, **settings, **options)[0]
+    chosen = selected(pixels, grid[None], merge, **settings, **options)[0]
     if len(chosen) < longest:  # the text after the image would have positions beyond the prompt's length
         wanted = {**settings, "k": longest} if "k" in settings else {**settings, "share": longest / tokens, "tolerance": None}
-        chosen = select_tokens(pixels, grid[None], merge, **wanted, **options)[0]
+        chosen = selected(pixels, grid[None], merge, **wanted, **options)[0]
     kept = torch.zeros(tokens, dtype=torch.bool)
     kept[chosen.cpu()] = True
     return kept
