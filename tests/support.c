@@ -144,6 +144,14 @@ int test_targets_seen(void) {
     return targets_seen;
 }
 
+tvlm_device *test_default_device(void) {
+    tvlm_device *device = NULL;
+    const tvlm_status status = tvlm_device_open(tvlm_device_params(.log = &test_log), &device);
+    if (status == TVLM_ERROR_NO_DEVICE) skip();
+    assert_int_equal(status, TVLM_OK);
+    return device;
+}
+
 int test_for_each_target(test_body *body) {
     const char *wanted = getenv("TVLM_TEST_DEVICES");
     tvlm_device *reference = NULL;

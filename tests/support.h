@@ -52,6 +52,9 @@ typedef struct test_target {
     tvlm_format format;
 } test_target;
 
+/* Opens the default device. Where there is none, as in a static build for musl, the test that runs is skipped. */
+tvlm_device *test_default_device(void);
+
 /*
  * Runs `body` for every device under test in each storage that it can do and in both formats, and prints
  * which. Returns how many there were; the caller skips when that is 0. All calls of `body` get the same

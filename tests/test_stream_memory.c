@@ -132,9 +132,8 @@ static void test_memory(void **state) {
     const char *wanted = getenv("TVLM_TEST_FRAMES");
     const int frames = wanted != NULL ? atoi(wanted) : 10000;
     static show s = {.random = 5};
-    tvlm_device *device = NULL;
+    tvlm_device *device = test_default_device();
     size_t held = 0, memory = 0;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.log = &test_log), &device), TVLM_OK);
     s.stream = open_stream(device);
     send(&s, 0);
     for (int frame = 0; frame < frames; ++frame) {

@@ -101,8 +101,7 @@ static char folder[400];
 static void test_bedroom(void **state) {
     (void)state;
     const int32_t counts[] = {64, 273};
-    tvlm_device *device = NULL;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.log = &test_log), &device), TVLM_OK);
+    tvlm_device *device = test_default_device();
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
         const run with = run_stream(device, folder, TVLM_STEADINESS_DEFAULT, counts[i], 0.0f),
                   without = run_stream(device, folder, TVLM_EXPLICIT_ZERO, counts[i], 0.0f);
@@ -120,8 +119,7 @@ static void test_bedroom(void **state) {
 static void test_cuts(void **state) {
     (void)state;
     static const char *const photos[] = {"chelsea.png", "kodim23.png", "coffee.png", "camera.png"};
-    tvlm_device *device = NULL;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.log = &test_log), &device), TVLM_OK);
+    tvlm_device *device = test_default_device();
     for (size_t i = 0; i < sizeof photos / sizeof photos[0]; ++i) {
         char path[512], name[64];
         snprintf(name, sizeof name, "photos/%s", photos[i]);

@@ -80,12 +80,12 @@ bool option_given(const option_spec *spec, const void *values) {
 }
 
 bool options_integer(const char *text, int64_t *value) {
-    char *end;
-    const char *digits = text + (*text == '-' || *text == '+');
-    if (!isdigit((unsigned char)*digits)) return false;
+    const char *const digits = text + (*text == '-' || *text == '+');
+    const size_t count = strspn(digits, "0123456789");
+    if (count == 0 || digits[count] != '\0') return false;
     errno = 0;
-    const long long parsed = strtoll(text, &end, 10);
-    if (*end != '\0') return false;
+    const long long parsed = strtoll(
+        text, NULL, 10); /* whose end is not that of the digits where they are too many (zig's musl) */
     if (errno == ERANGE) {
         *value = *text == '-' ? INT64_MIN : INT64_MAX;
         return true;
