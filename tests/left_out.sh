@@ -36,7 +36,7 @@ for module in "$@"; do
     libarchive) says 'archives: none' && refuses 'libarchive' select archive.tar --jsonl --device reference ;;
     libavformat) says 'videos: none' && refuses 'knows no videos' video clip.mp4 --device reference ;;
     lapacke) says 'lab: no' && refuses 'is of the lab' fit x ;;
-    OpenCL) says 'OpenCL: none' && refuses 'OpenCL' select pixel.ppm --device 0 ;;
+    OpenCL) says 'OpenCL: none' && refuses 'without OpenCL' select pixel.ppm --device pocl ;;
     gstreamer-1.0) ;; # an element of its own, which is then not there
     *) echo "FAILED: nothing is known of $module" && failed=1 ;;
     esac
