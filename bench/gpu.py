@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from shared import sampled, write_json
+from shared import sampled, torch_levels, write_json
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
 SKIPPED, CELL, K = 77, 16, 273
@@ -72,14 +72,6 @@ def padded(x, n):
 def source(pixels, k, dtype):
     rgb = pixels.permute(2, 0, 1)[None].to(dtype) * (1 / 255)
     return torch.cat([rgb, (rgb * k.luma).sum(1, True)], 1)
-
-
-def levels(first):
-    made = []
-    while first.shape[-1] > 1:
-        first = F.avg_pool2d(first, 2)
-        made.append(first)
-    return made
 
 
 def visual(luma, k):
@@ -151,7 +143,7 @@ def score_pixels(visual_0, disorder, saliency_0, eccentricity):
 
 def select(pixels, k, dtype, base, eccentricity):
     rgba = source(pixels, k, dtype)
-    v, s = visual(rgba[:, 3:], k), saliency(levels(rgba), k)
+    v, s = visual(rgba[:, 3:], k), saliency(torch_levels(rgba), k)
     v4 = F.avg_pool2d(F.avg_pool2d(F.avg_pool2d(F.avg_pool2d(v, 2), 2), 2), 2)
     scores = score_cells(v4, entropy(rgba[:, 3:], base), F.avg_pool2d(F.avg_pool2d(s, 2), 2), eccentricity)
     return torch.topk(scores.flatten(), min(K, scores.numel()))
@@ -202,10 +194,10 @@ def all_jobs(pixels, device, dtype, copied=1 << 20):
     far = (torch.hypot(x, y) / torch.hypot(torch.tensor(width / 2), torch.tensor(height / 2))).to(device, dtype)
     far_cells = F.avg_pool2d(far[None, None], CELL)[0, 0]
     rgba = source(pixels, k, dtype)
-    chain = levels(rgba)
+    chain = torch_levels(rgba)
     v, s, e = visual(rgba[:, 3:], k), saliency(chain, k), entropy(rgba[:, 3:], base)
     luma, g, l1 = rgba[:, 3:].contiguous(), gradient(rgba, k), laplacian(rgba[:, 3:], k)
-    v4, s2 = levels(v)[3], levels(s)[1]
+    v4, s2 = torch_levels(v)[3], torch_levels(s)[1]
     half, before = chain[0][:, 3:].contiguous(), torch.roll(chain[0][:, 3:], 3, 3).contiguous()
     few, many = rand(4096), rand(1 << 20)
     points = (rand(1, 1, K, 2) * 2 - 1).to(dtype)
@@ -224,17 +216,17 @@ def all_jobs(pixels, device, dtype, copied=1 << 20):
         Job("copy", new.copy_, old),
         Job("upload", lambda: pixels.copy_(on_host)),
         Job("source", lambda p: source(p, k, dtype), pixels),
-        Job("source levels", levels, rgba),
+        Job("source levels", torch_levels, rgba),
         Job("visual", lambda t: visual(t, k), luma),
-        Job("visual levels", levels, v),
+        Job("visual levels", torch_levels, v),
         Job("saliency", lambda *t: saliency(t, k), *chain),
-        Job("saliency levels", levels, s),
+        Job("saliency levels", torch_levels, s),
         Job("laplacian", lambda t: laplacian(t, k), luma),
-        Job("laplacian levels", levels, l1),
+        Job("laplacian levels", torch_levels, l1),
         Job("entropy", lambda t: entropy(t, base), luma),
-        Job("entropy levels", levels, e),
+        Job("entropy levels", torch_levels, e),
         Job("gradient", lambda t: gradient(t, k), rgba),
-        Job("gradient levels", levels, g),
+        Job("gradient levels", torch_levels, g),
         Job("motion", lambda a, b: (a - b).abs(), half, before),
         Job("score of cells", score_cells, v4, e, s2, far_cells),
         Job("score of pixels", score_pixels, v, e, s, far),

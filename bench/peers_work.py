@@ -8,6 +8,7 @@ import tempfile
 from peers_options import BINOMIAL, CELL, EDGE, F, K, LUMA, SIDE, cv2, ndimage, options, slic, torch  # first: it sets the number of threads
 from common import generate, np, random_pixels, save_ppm
 import peers_same
+from shared import torch_levels
 
 
 def plane(*shape):
@@ -52,14 +53,6 @@ def cv_levels(first, buffers):
         cv2.resize(first, (n, n), dst=buffer, interpolation=cv2.INTER_AREA)
         first = buffer
     return buffers
-
-
-def torch_levels(first):
-    made = []
-    while first.shape[-1] > 1:
-        first = F.avg_pool2d(first, 2)
-        made.append(first)
-    return made
 
 
 def levels_of(first):

@@ -35,6 +35,16 @@ def write_json(path, value, **how):
         json.dump(value, file, **how)
 
 
+def torch_levels(first):
+    """All levels of planes of PyTorch [1, channels, n, n] but the first, each averaged from the one before."""
+    from torch.nn.functional import avg_pool2d
+    made = []
+    while first.shape[-1] > 1:
+        first = avg_pool2d(first, 2)
+        made.append(first)
+    return made
+
+
 def sampled(work, wait, samples, least, most):
     """Milliseconds of a call, in so many samples. A sample is the mean of as many calls as take `least` seconds, at most `most`, one
     after the other, with one wait at the end. The first call is not counted."""
