@@ -162,8 +162,8 @@ static int take_stdout(struct tool *tool) {
 }
 
 int files_output(struct tool *tool, const char *option, const char *path) {
-    int code = check_writable(tool, path);
-    if (code == TOOL_DONE && strcmp(path, FILES_STDOUT) == 0) code = take_stdout(tool);
+    /* What stdout leads to is open, whoever may write to the folder of its name. */
+    int code = strcmp(path, FILES_STDOUT) == 0 ? take_stdout(tool) : check_writable(tool, path);
     return code == TOOL_DONE ? note(tool, FILE_OUTPUT, option, path, true) : code;
 }
 

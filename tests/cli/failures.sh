@@ -67,7 +67,13 @@ network)
     run=(select "$in/frame0.pgm" -k 5 --strategy grid --scorer "$in/scorer.safetensors")
     ;;
 bench) run=(bench --json --size 64x48 --repeat 1 --stage visual) ;;
-tune) run=(devices --tune --json --storage buffer --seconds 0.5) ;;
+tune)
+    # What was tuned is kept, also where the home cannot be written. PoCL's kernels stay where they are.
+    export POCL_CACHE_DIR=${POCL_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pocl/kcache}
+    export XDG_CACHE_HOME=$work/cache
+    mkdir "$work/cache"
+    run=(devices --tune --json --storage buffer --seconds 0.5)
+    ;;
 devices) run=(devices --json) ;;
 *) echo "there is no command $command"; exit 1 ;;
 esac

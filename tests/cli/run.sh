@@ -270,24 +270,26 @@ VZCbQMdTT4YqnWPL/pWMKjjT03Z89TqakMcNTKhPC9KmEeTtHSpVj7DrWbmkrLb8z0aVQ//Z
 JPEG
 head -c 680 "$work/in/whole.jpg" >"$work/in/cut.jpg"
 succeeds "${select[@]}" "$work/in/whole.jpg" -k 4
-for command in "${select[*]}" "${generate[*]}"; do # neither has blanks in it but between its words
+for name in select generate; do
+    declare -n command=$name
     outputs=(-o out.file)
-    [[ $command == *channels* ]] && outputs+=(--sheet out.png) || outputs+=(--overlay out.png --heatmap out-heat.png)
+    [ $name = generate ] && outputs+=(--sheet out.png) || outputs+=(--overlay out.png --heatmap out-heat.png)
     for input in missing.jpg in/empty.png in/cut.jpg in/text.png in; do
-        refused 1 "$input" $command "$work/$input" "${outputs[@]}"
+        refused 1 "$input" "${command[@]}" "$work/$input" "${outputs[@]}"
     done
-    refused 1 'nowhere/out.file: .*folder' $command "$work/missing.jpg" -o nowhere/out.file # before anything else
-    refused 1 "out: .*folder" $command "$photo" -o "$work/out"
-    refused 1 'photo.png: is the input' $command "$photo" -o "$photo"
-    refused 1 'none such|no OpenCL device' $command "$photo" "${outputs[@]}" --device 'none such'
-    refused 2 'unknown option .--nonsense' $command "$photo" --nonsense
-    refused 2 "unknown option '-Z'" $command "$photo" -Z
-    refused 2 "none of auto, image" $command "$photo" "${outputs[@]}" --storage paper
-    refused 2 'takes no argument' $command "$photo" --json=yes
-    refused 2 'IMAGE.* is missing' $command "${outputs[@]}"
-    refused 2 'is missing' $command "$photo" -o
-    refused 2 'empty' $command ''
+    refused 1 'nowhere/out.file: .*folder' "${command[@]}" "$work/missing.jpg" -o nowhere/out.file # before anything else
+    refused 1 "out: .*folder" "${command[@]}" "$photo" -o "$work/out"
+    refused 1 'photo.png: is the input' "${command[@]}" "$photo" -o "$photo"
+    refused 1 'none such|no OpenCL device' "${command[@]}" "$photo" "${outputs[@]}" --device 'none such'
+    refused 2 'unknown option .--nonsense' "${command[@]}" "$photo" --nonsense
+    refused 2 "unknown option '-Z'" "${command[@]}" "$photo" -Z
+    refused 2 "none of auto, image" "${command[@]}" "$photo" "${outputs[@]}" --storage paper
+    refused 2 'takes no argument' "${command[@]}" "$photo" --json=yes
+    refused 2 'IMAGE.* is missing' "${command[@]}" "${outputs[@]}"
+    refused 2 'is missing' "${command[@]}" "$photo" -o
+    refused 2 'empty' "${command[@]}" ''
 done
+unset -n command
 echo "old" >kept.json
 refused 1 'photo.png: .*100000' "${select[@]}" "$photo" -k 100000 -o kept.json
 is "what was there before is kept" grep -qx old kept.json

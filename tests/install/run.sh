@@ -48,7 +48,7 @@ mkdir -p "$work/parent"
 cat >"$work/parent/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(parent LANGUAGES C)
-add_subdirectory($(cd "$here/../.." && pwd) texturevlm)
+add_subdirectory("$(cd "$here/../.." && pwd)" texturevlm)
 if(CMAKE_BUILD_TYPE OR TARGET tvlm OR TARGET tvlm-bench OR TARGET test_select OR TARGET uninstall)
   message(FATAL_ERROR "the parent has a build type '\${CMAKE_BUILD_TYPE}', or targets that nobody asked for")
 endif()
