@@ -130,8 +130,7 @@ def first_look(scene, tokens):
 
 def looks_twice(tokens):
     """Whether a Pruner takes two looks with so many tokens; with fewer it takes the way auto."""
-    least = (_showing.SHOWS / max(am.TOKEN, _showing.OBJECT))**2 * SIDE * SIDE
-    return max(_showing.FIRST * tokens, least) <= _showing.MOST * tokens
+    return max(_showing.FIRST * tokens, _showing._least(am.TOKEN, SIDE * SIDE)) <= _showing.MOST * tokens
 
 
 def by_looks(model, pruner, scene, tokens, questions):

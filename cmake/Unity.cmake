@@ -3,9 +3,8 @@
 # many files have the same: `begin`, `check`. Hence not any few files are compiled as one, as CMake does by itself, but groups of
 # files that share no such name.
 
-# tvlm_own_names(RESULT FILE): what a file defines for itself at its outermost level.
-function(tvlm_own_names result file)
-  file(READ ${file} text)
+# tvlm_own_names(RESULT TEXT): what a file of this text defines for itself at its outermost level.
+function(tvlm_own_names result text)
   string(REGEX REPLACE "[][;]" "\n" text "\n${text}") # which a list of CMake's cannot hold
   string(REGEX REPLACE "__attribute__\\(\\([^\n]*\\)\\) *" "" text "${text}")
   set(names "")
@@ -32,7 +31,6 @@ endfunction()
 function(tvlm_unity target)
   get_target_property(sources ${target} SOURCES)
   get_target_property(folder ${target} SOURCE_DIR)
-  set(groups 0)
   foreach(source ${sources})
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} OUTPUT_VARIABLE file)
     if(NOT EXISTS ${file} OR NOT file MATCHES "\\.c$")
@@ -43,7 +41,7 @@ function(tvlm_unity target)
       set_source_files_properties(${file} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
       continue()
     endif()
-    tvlm_own_names(names ${file})
+    tvlm_own_names(names "${text}")
     set(group 0)
     set(shared yes)
     while(shared)

@@ -9,8 +9,9 @@
  *   - it answers about a larger one (to four million) as long as the kernels of such a job are not built. When the
  *     answer is out, a program of its own (tvlm --build-kernels) builds them, so that the next answer comes from the
  *     OpenCL device;
- *   - a note says that they are built. It lies beside PoCL's compiled programs, and for other drivers in the cache folder. It holds for this version, device and driver, for jobs with the same options,
- *     and for images of the same kind of pixels and about the same size. Names of outputs do not count, nor do numbers, but that there are
+ *   - a note says that they are built. It lies beside PoCL's compiled programs, and for other drivers in the cache
+ *     folder. It holds for this version, device and driver, for jobs with the same options, and for images of the
+ *     same kind of pixels and about the same size. Names of outputs do not count, nor do numbers, but that there are
  *     more than a thousand positions.
  *
  * Who builds the kernels if something ends early:

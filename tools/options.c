@@ -84,8 +84,8 @@ bool options_integer(const char *text, int64_t *value) {
     const size_t count = strspn(digits, "0123456789");
     if (count == 0 || digits[count] != '\0') return false;
     errno = 0;
-    const long long parsed = strtoll(
-        text, NULL, 10); /* whose end is not that of the digits where they are too many (zig's musl) */
+    /* Its end is not asked for: where there are too many digits, zig's musl has another one than theirs. */
+    const long long parsed = strtoll(text, NULL, 10);
     if (errno == ERANGE) {
         *value = *text == '-' ? INT64_MIN : INT64_MAX;
         return true;

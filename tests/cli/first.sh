@@ -32,6 +32,11 @@ answers() {
 }
 count_notes() { find "${notes[@]}" -name 'built-*' ! -name '*.building' 2>/dev/null | wc -l; }
 builders() { pgrep -f "^$tvlm --build-kernels" || true; }
+# ends: until nothing is being built.
+ends() {
+    local i
+    for ((i = 0; i < 1200 && $(builders | wc -l) > 0; ++i)); do sleep .1; done
+}
 # waits NUMBER: until so many notes are there and nothing is being built.
 waits() {
     local i
@@ -58,11 +63,11 @@ answers opencl 'numbers, outputs and messages do not count' "${photo[@]}" -k 5 -
 echo "== a driver that has forgotten what it compiled"
 mkdir "$work/empty"
 POCL_CACHE_DIR=$work/empty answers reference 'a folder without kernels' "${photo[@]}" -k 3
-for ((i = 0; i < 1200 && $(builders | wc -l) > 0; ++i)); do sleep .1; done
+ends
 POCL_CACHE_DIR=$work/empty answers opencl 'when they are built' "${photo[@]}" -k 3
 find "$work/empty" -mindepth 1 -delete
 POCL_CACHE_DIR=$work/empty answers reference 'a folder that was emptied' "${photo[@]}" -k 3
-for ((i = 0; i < 1200 && $(builders | wc -l) > 0; ++i)); do sleep .1; done
+ends
 answers opencl 'in the other folder they are there' "${photo[@]}" -k 3
 
 echo "== other kernels"
