@@ -142,17 +142,19 @@ static void test_in_parts(void **state) {
     uint64_t random = 22;
     (void)state;
     for (int s = 0; s < SIZES; ++s)
-        for (int grid = 0; grid < GRIDS; ++grid) {
+        for (int turn = 0; turn < 2 * GRIDS; ++turn) {
             given *const g = make_given(sizes[s][0], sizes[s][1], sizes[s][2], &random);
+            const int grid = turn % GRIDS, under = turn < GRIDS ? -1 : (grid + 1) % GRIDS;
+            const int below = under < 0 ? TVLM_BUDGET_LEAST : TVLM_BUDGET_FIRST + under;
             double correlations[MOST];
             float hidden[MOST];
             for (int tile = 0; tile < g->budget.tiles; ++tile) {
                 hidden[tile] = 0.25f * (float)(test_random(&random) % 5);
                 correlations[tile] =
                     (1.0 - (double)hidden[tile]) * correlation_of(g, TVLM_BUDGET_FIRST + grid, tile) +
-                    (double)hidden[tile] * correlation_of(g, TVLM_BUDGET_LEAST, tile);
+                    (double)hidden[tile] * correlation_of(g, below, tile);
             }
-            expect(tvlm_budget_unread_in_parts(&g->budget, grid, hidden), plain(g, correlations));
+            expect(tvlm_budget_unread_in_parts(&g->budget, grid, under, hidden), plain(g, correlations));
             destroy_given(g);
         }
 }

@@ -307,8 +307,39 @@ static void check_least(tvlm_device *device, tvlm_format format) {
     free(pixels);
 }
 
+/* With an overview beside it, a picture without tokens loses what the overview does, and one with all of them
+ * nothing. What is kept is what the overview shows worst, and without it all is as before. */
+static void check_overview(tvlm_device *device, tvlm_format format) {
+    static const tvlm_picture pictures[] = {{COLUMNS, ROWS}, {4, 3}, {1, 1}};
+    enum { N = TOKENS / 4 };
+    uint8_t *pixels = uneven(7), kept[TOKENS], alone[TOKENS];
+    tvlm_prediction *prediction = predict(device, format, pixels, pictures, 3);
+    const float before = loss_with(prediction, 0, N, alone), overview = loss_of(prediction, 1, NULL);
+    assert_int_equal(tvlm_prediction_set_overview(prediction, 1), TVLM_OK);
+    assert_true(fabsf(loss_with(prediction, 0, 0, NULL) - overview) < 1e-4f);
+    assert_true(loss_of(prediction, 0, NULL) < 1e-6f);
+    assert_true(fabsf(loss_of(prediction, 1, NULL) - overview) < 1e-6f);
+    const float beside = loss_with(prediction, 0, N, kept);
+    assert_true(beside < before && beside < overview);
+    assert_true(beside <= loss_of(prediction, 0, alone)); /* the ranking is that of what the overview loses */
+    int32_t few = 0, many = 0;
+    assert_int_equal(tvlm_prediction_least(prediction, 0, 0.5f * overview, &few), TVLM_OK);
+    assert_int_equal(tvlm_prediction_set_overview(prediction, -1), TVLM_OK);
+    assert_int_equal(tvlm_prediction_least(prediction, 0, 0.5f * overview, &many), TVLM_OK);
+    assert_true(few < many);
+    assert_true(loss_with(prediction, 0, N, kept) == before);
+    assert_memory_equal(kept, alone, TOKENS);
+    /* A picture of one token is what there is beneath without an overview, too. */
+    assert_int_equal(tvlm_prediction_set_overview(prediction, 2), TVLM_OK);
+    assert_true(fabsf(loss_with(prediction, 0, N, NULL) - before) < 1e-4f);
+    assert_int_equal(tvlm_prediction_set_overview(prediction, 3), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_prediction_set_overview(prediction, -2), TVLM_ERROR_ARGUMENT);
+    tvlm_prediction_destroy(&prediction);
+    free(pixels);
+}
+
 DEVICE_CHECKS(check_downsampled, check_sizes, check_kept, check_blank, check_faint, check_repeated,
-              check_ends, check_fine, check_least)
+              check_ends, check_fine, check_least, check_overview)
 
 /* ---- Which tokens repeat another ---- */
 

@@ -444,6 +444,14 @@ TVLM_API tvlm_status tvlm_predict(tvlm_stack *stack, const struct tvlm_query *qu
 /* Frees a prediction and sets *prediction to NULL. NULL and *NULL are fine. */
 TVLM_API void tvlm_prediction_destroy(tvlm_prediction **prediction);
 
+/*
+ * Says what is seen where a token is not shown: picture number `index` of the same prediction, which the model gets
+ * beside the others, whole, as an overview. -1: a picture of one token, as at first. What the functions below say
+ * is then about a picture with that overview beside it, without the tokens that the overview takes. Takes as long
+ * as sorting the tokens of all pictures. Errors: ARGUMENT.
+ */
+TVLM_API tvlm_status tvlm_prediction_set_overview(tvlm_prediction *prediction, int32_t index);
+
 /* Says in *loss what picture number `index` loses. kept[columns * rows] is not 0 for the tokens that are kept, row
  * after row; NULL: all are. Errors: ARGUMENT. */
 TVLM_API tvlm_status tvlm_prediction_loss(tvlm_prediction *prediction, int32_t index, const uint8_t *kept,

@@ -43,6 +43,7 @@ struct tvlm_prediction {
     tvlm_budget *budget;
     int32_t width, height; /* of the image that losses were measured on, in pixels */
     int32_t count;
+    int32_t overview; /* the picture that is seen where a token is not shown; -1: the one of a single patch */
     predicted pictures[TVLM_PICTURES_MAX];
     uint8_t *shown; /* [the most tokens of a picture] how each is shown, as a tvlm_token_shown */
     float *hidden;  /* [tiles] the share of each tile that lies under tokens that are not shown */
@@ -88,7 +89,13 @@ static void share_out(const tvlm_prediction *p, const predicted *picture, share_
 
 /* ---- The ranking of tokens ---- */
 
-/* What tiles lose with a picture (`with`), and with the thumbnail of one patch in its place (`without`). */
+/* What tiles lose where a token is not shown. */
+static const tvlm_budget_loss *beneath(const tvlm_prediction *p) {
+    return &p->budget->losses[p->overview < 0 ? TVLM_BUDGET_LEAST : TVLM_BUDGET_FIRST + p->overview];
+}
+
+/* What tiles lose with a picture (`with`), and with what is seen in its place (`without`). The weights are
+ * those of the thumbnail of one patch in any case: they say what a loss is a share of. */
 typedef struct gaining {
     const tvlm_budget *budget;
     const tvlm_budget_loss *with, *without;
@@ -194,24 +201,35 @@ static void gather_gains(predicted *picture) {
     }
 }
 
-/* Ranks the tokens of a picture. False: no memory. */
-static bool rank(tvlm_prediction *p, int32_t index, const tvlm_repeated *repeated) {
-    predicted *const picture = &p->pictures[index];
+/* Says in the ranking of a picture, in the order of tokens, what each token gains by itself. */
+static void measure_gains(const tvlm_prediction *p, int32_t index) {
+    const predicted *const picture = &p->pictures[index];
     const tvlm_budget *const budget = p->budget;
     gaining g = {.budget = budget,
                  .with = &budget->losses[TVLM_BUDGET_FIRST + index],
-                 .without = &budget->losses[TVLM_BUDGET_LEAST]};
+                 .without = beneath(p),
+                 .ranking = picture->ranking};
+    for (int32_t i = 0; i < picture->tokens; ++i) picture->ranking[i] = (ranked){.token = i};
+    tvlm_budget_weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, TVLM_BUDGET_COUNTS, g.weights);
+    share_out(p, picture, add_gain, &g);
+}
+
+/* Sorts the tokens of a picture by what they gain, with those that repeat them. */
+static void sort_tokens(predicted *picture) {
+    gather_gains(picture);
+    qsort(picture->ranking, (size_t)picture->tokens, sizeof *picture->ranking, compare);
+}
+
+/* Ranks the tokens of a picture. False: no memory. */
+static bool rank(tvlm_prediction *p, int32_t index, const tvlm_repeated *repeated) {
+    predicted *const picture = &p->pictures[index];
     picture->ranking = tvlm_allocate((size_t)picture->tokens, sizeof *picture->ranking);
     picture->like = tvlm_allocate((size_t)picture->tokens, sizeof *picture->like);
     if (picture->ranking == NULL || picture->like == NULL || !mark_blank(p, picture)) return false;
-    for (int32_t i = 0; i < picture->tokens; ++i) picture->ranking[i] = (ranked){.token = i};
-    g.ranking = picture->ranking;
-    tvlm_budget_weigh_parts(g.without->sums, TVLM_BUDGET_COUNTS, g.weights);
-    share_out(p, picture, add_gain, &g);
+    measure_gains(p, index);
     keep_faint(picture);
     if (!add_repeated(repeated, picture)) return false;
-    gather_gains(picture);
-    qsort(picture->ranking, (size_t)picture->tokens, sizeof *picture->ranking, compare);
+    sort_tokens(picture);
     return true;
 }
 
@@ -305,6 +323,7 @@ tvlm_status tvlm_predict(tvlm_stack *stack, const struct tvlm_query *query,
     if (p == NULL) return no_memory(log);
     p->log = *log;
     p->count = count;
+    p->overview = -1;
     const tvlm_status status = make(&task, pictures, p);
     if (status == TVLM_OK)
         *prediction = p;
@@ -346,7 +365,7 @@ static void hide(void *user, int32_t tile, int32_t token, double share) {
 static double lost(tvlm_prediction *p, int32_t index) {
     const tvlm_budget *const budget = p->budget;
     const tvlm_budget_loss *const with = &budget->losses[TVLM_BUDGET_FIRST + index],
-                                  *const without = &budget->losses[TVLM_BUDGET_LEAST];
+                                  *const without = beneath(p);
     hiding h = {p->shown, p->hidden};
     double parts[TVLM_BUDGET_PARTS] = {0.0};
     memset(p->hidden, 0, (size_t)budget->tiles * sizeof *p->hidden);
@@ -358,7 +377,7 @@ static double lost(tvlm_prediction *p, int32_t index) {
         p->hidden[tile] = fminf(p->hidden[tile], 1.0f);
         parts[TVLM_BUDGET_ERROR] += own + (double)p->hidden[tile] * (all - own);
     }
-    parts[TVLM_BUDGET_DETAIL] = tvlm_budget_unread_in_parts(budget, index, p->hidden);
+    parts[TVLM_BUDGET_DETAIL] = tvlm_budget_unread_in_parts(budget, index, p->overview, p->hidden);
     const double loss = tvlm_budget_share_lost(budget, parts);
     return loss < NOTHING ? 0.0 : loss;
 }
@@ -401,6 +420,18 @@ static tvlm_status check_index(const tvlm_prediction *p, int32_t index) {
     if (index >= 0 && index < p->count) return TVLM_OK;
     return tvlm_fail(&p->log, TVLM_ERROR_ARGUMENT, "picture %d of a prediction of %d", (int)index,
                      (int)p->count);
+}
+
+tvlm_status tvlm_prediction_set_overview(tvlm_prediction *prediction, int32_t index) {
+    TVLM_NEED(NULL, prediction);
+    if (index != -1) TVLM_TRY(check_index(prediction, index));
+    if (index == prediction->overview) return TVLM_OK;
+    prediction->overview = index;
+    for (int32_t i = 0; i < prediction->count; ++i) {
+        measure_gains(prediction, i);
+        sort_tokens(&prediction->pictures[i]);
+    }
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_prediction_loss(tvlm_prediction *prediction, int32_t index, const uint8_t *kept,

@@ -151,8 +151,10 @@ tvlm_status tvlm_budget_prepare_reading(tvlm_budget *budget);
  */
 double tvlm_budget_unread(const tvlm_budget *budget, int32_t grid, const tvlm_budget_choice *choice);
 /* The same for a thumbnail without tiles, where parts of the thumbnail are hidden. hidden[tiles] has for each
- * tile of level 0 the hidden share, 0 .. 1. That share is shown as the thumbnail of one patch shows it. */
-double tvlm_budget_unread_in_parts(const tvlm_budget *budget, int32_t grid, const float *hidden);
+ * tile of level 0 the hidden share, 0 .. 1. That share is shown as the thumbnail number `under` of `grids` shows
+ * it; -1: the thumbnail of one patch. */
+double tvlm_budget_unread_in_parts(const tvlm_budget *budget, int32_t grid, int32_t under,
+                                   const float *hidden);
 
 /* Fills in `losses` anew from the values that were read, with another emphasis. */
 void tvlm_budget_place(tvlm_budget *budget, double emphasis);

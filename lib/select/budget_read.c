@@ -130,10 +130,12 @@ static double add_up_unread(const tvlm_budget *budget, const averages *a) {
     return lost;
 }
 
-double tvlm_budget_unread_in_parts(const tvlm_budget *budget, int32_t grid, const float *hidden) {
+double tvlm_budget_unread_in_parts(const tvlm_budget *budget, int32_t grid, int32_t under,
+                                   const float *hidden) {
     const averages a = averages_of(budget);
+    const int32_t below = under < 0 ? TVLM_BUDGET_LEAST : TVLM_BUDGET_FIRST + under;
     const float *const shown = correlations_of(budget, (size_t)budget->measured[TVLM_BUDGET_FIRST + grid]),
-                       *const beneath = correlations_of(budget, (size_t)budget->measured[TVLM_BUDGET_LEAST]);
+                       *const beneath = correlations_of(budget, (size_t)budget->measured[below]);
     for (size_t i = 0; i < (size_t)budget->tiles; ++i)
         a.sums[i] = (1.0f - hidden[i]) * shown[i] + hidden[i] * beneath[i];
     return add_up_unread(budget, &a);

@@ -57,6 +57,16 @@ class Prediction(Value):
             raise ArgumentError(f"kept has the shape {array.shape}, not {(rows, columns)}: the picture's rows and columns")
         return ffi.from_buffer("uint8_t[]", np.ascontiguousarray(array != 0).view(np.uint8))
 
+    def set_overview(self, index: int | None) -> None:
+        """Says what is seen where a token is not shown: the picture `index`, which the model gets beside the others, whole, as an overview.
+
+        None: a picture of one token, as at first. What the other methods say is then about a picture with that overview beside it. It
+        applies to all threads that use this prediction.
+        """
+        number = -1 if index is None else self._size(index)[0]
+        with self._lock:
+            call(lib.tvlm_prediction_set_overview, self._pointer, number)
+
     def loss(self, index: int, kept: Any = None) -> float:
         """What a picture loses. `kept` is [rows, columns], true for the tokens that are kept; None: all are.
 
