@@ -19,7 +19,7 @@ from ._tokens import check_pictures, check_unused, chosen_tokens, groups_of, kep
 from ._wrapped import check_taken, view_of
 
 
-def _pictures(pixel_values: Any) -> Any:
+def pictures_of(pixel_values: Any) -> Any:
     """The pictures [pictures, 3, height, width]. SmolVLM has a row of pictures for each prompt, filled up with black pictures."""
     if isinstance(pixel_values, torch.Tensor) and pixel_values.ndim == 5:
         flat = pixel_values.flatten(0, 1)
@@ -52,7 +52,7 @@ class PromptBatch(PrunedBatch):
         self._chosen: list[torch.Tensor] = []  # for each picture, which of its tokens are kept
         if "pixel_values" in self._images:
             patch, merge = token_of(model, family)
-            pictures = _pictures(self._images["pixel_values"])
+            pictures = pictures_of(self._images["pixel_values"])
             rows, columns = check_pictures(pictures, patch * merge)
             self._chosen = kept_of(keep, [rows * columns] * len(pictures), self._full.device)
             self._class_tokens = _class_tokens(model, family)
@@ -123,7 +123,7 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     if batch.get("pixel_values") is None:
         return {}
     patch, merge = token_of(model, family)
-    pictures = _pictures(batch["pixel_values"])
+    pictures = pictures_of(batch["pixel_values"])
     rows, columns = check_pictures(pictures, patch * merge)
     groups, beside = None, _class_tokens(model, family)
     if options["spending"] is not None and options["spending"].budget is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ import torch
 from .._arguments import integer, short
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device
-from . import _encoder, _features, _films, _looks, _messages, _prompt, _qwen, _showing, _ways
+from . import _encoder, _features, _films, _looks, _messages, _prompt, _qwen, _showing, _tiles, _ways
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
 from ._families import Family, family_of
@@ -43,6 +43,12 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
       picture does not have.
     - `DeviceError`: a version of transformers that is not supported.
     """
+    return _pruned(model, batch, keep, keep_videos, 1)
+
+
+def _pruned(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] | None, keep_videos: list[torch.Tensor] | None,
+            least: int) -> PrunedBatch | PrunedImages:
+    """What `prune_batch` makes. least: of each picture so many tokens are kept at least; 0 where its model takes none of a picture."""
     inner = unwrapped(model)
     family = family_of(inner)
     check_model(inner, family.kind != "encoder")
@@ -55,7 +61,7 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
     elif family.kind == "encoder":
         pruned = _encoder.PrunedImages(inner, batch, keep)
     elif family.kind == "features":
-        pruned = _features.FeatureBatch(inner, batch, keep)
+        pruned = _features.FeatureBatch(inner, batch, keep, least)
     else:
         pruned = _prompt.PromptBatch(inner, batch, keep, family)
     pruned._sums_gradients = sums_gradients(model)
@@ -142,7 +148,7 @@ class Pruner(Bound):
         strategy = older("a Pruner", k, preset, strategy)
         if way == "pictures" and _has_sizes(inner, self._family) and self._family.kind != "qwen":
             raise ArgumentError(f"a {inner.config.model_type} has tokens between the rows of a picture: it has no way pictures")
-        if way in ("smaller", "pictures") and not _has_sizes(inner, self._family):
+        if way in ("smaller", "pictures") and not _has_sizes(inner, self._family) and not self._tiles():
             raise ArgumentError(f"a {inner.config.model_type} has pictures of one size, or of sizes that are not known: it has no way {way}")
         self._options = checked(budget=budget, share=share, tolerance=tolerance, way=way, k=k, strategy=strategy, weights=weights,
                                 scorer=scorer, device=device)
@@ -170,13 +176,28 @@ class Pruner(Bound):
             return self._look_twice(given, asked)
         return self._look_once(given, None if asked else self._rule(), query, features)
 
+    def _length_of(self, showing: _showing.Sized | _showing.Tiled) -> Callable[[Any, int], int]:
+        """A function that says how long a prompt is in which a picture stands so many times."""
+        def length_of(picture: Any, count: int) -> int:
+            several = _messages.Loaded(self.processor, [picture] * count, "?")
+            return int(_messages.made_of(self.processor, several, showing.options)["input_ids"].shape[1])
+        return length_of
+
     def _look_once(self, given: _messages.Loaded, rule: _ways.Rule | None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
+        tiles = self._tiles() if rule is None and query is None and features is None and self._chooses_tiles(given) else None
+        if tiles is not None:
+            return self._choose_tiles(given, tiles)
         if rule is None or not any(given.images()):
             batch = self._moved(_messages.made_of(self.processor, given, {}))
             if given.counts["video"] and not given.counts["image"] and self._sizes_videos() and query is None and features is None:
                 return self._choose_videos(batch)
             return self._prune(batch, query, features)
         return self._choose_pictures(given, rule)
+
+    def _tiles(self) -> _showing.Tiled | None:
+        """How the family cuts an image into pictures of one size. None: it does not, or by a rule that is not known."""
+        found = _showing.showing_of(unwrapped(self.model), self.processor, self._family, None)
+        return found if isinstance(found, _showing.Tiled) else None
 
     def _check_videos(self, given: _messages.Loaded) -> None:
         """Refuses what cannot be asked of the videos of a conversation, before anything is decided."""
@@ -219,14 +240,9 @@ class Pruner(Bound):
         images = getattr(self.processor, "image_processor", self.processor)
         original, spending, began = _image_of(given), self._options["spending"], time.perf_counter()
         image = _ways.picture_of(original, images, "image 0")
-
-        def length_of(picture: Any, count: int) -> int:
-            several = _messages.Loaded(self.processor, [picture] * count, "?")
-            return int(_messages.made_of(self.processor, several, showing.options)["input_ids"].shape[1])
-
-        plan = showing.plan(image.size, spending, length_of)
+        plan = showing.plan(image.size, spending, self._length_of(showing))
         if isinstance(plan, str):
-            once = self._look_once(given, showing.rule)
+            once = self._look_once(given, self._rule())
             once.report = None if once.report is None else dataclasses.replace(once.report, once=plan)
             return once
         resample, side, beyond = images.resample, showing.side, showing.beyond
@@ -286,6 +302,56 @@ class Pruner(Bound):
         pruned = prune_batch(self.model, batch, keep, **videos)
         pruned.report = report
         return pruned
+
+    def _chooses_tiles(self, given: _messages.Loaded) -> bool:
+        """Whether the pictures of a conversation can be chosen if they have all one size: not by their score, and not beside videos."""
+        spending = self._options["spending"]
+        return spending is not None and spending.way != "cells" and any(given.images()) and not given.counts["video"]
+
+    def _choose_tiles(self, given: _messages.Loaded, showing: _showing.Tiled) -> PrunedBatch | PrunedImages:
+        """Chooses into how many pictures each image is cut, and the tokens of them, and makes the batch of these pictures."""
+        began = time.perf_counter()
+        images, around = getattr(self.processor, "image_processor", self.processor), showing.around(self._length_of(showing))
+        pictures: list[_tiles.MeasuredTiles] = []
+        chosen: list[list[_tiles.Choice]] = []
+        among: list[list[_tiles.Choice]] = []
+        alone = sum(map(len, given.images())) == 1
+        for parts in given.images():
+            shown = [_ways.picture_of(part["image"], images, f"image {len(pictures) + place}") for place, part in enumerate(parts)]
+            measured, found, candidates = _tiles.decide_tiles(shown, showing, around, alone, self._options["spending"], images.resample,
+                                                              self._options["device"])
+            pictures, among = pictures + measured, among + candidates
+            chosen.append(found)
+        ways = [one.candidate for found in chosen for one in found]
+        full = [one.every for one in pictures]
+        if all(one.way == "full" for one in ways):  # the processor shows all, as it does without us
+            pruned = prune_batch(self.model, self._moved(_messages.made_of(self.processor, given, {})))
+            ways = [dataclasses.replace(one, tokens=tokens) for one, tokens in zip(ways, full)]
+            pruned.report = _ways.Report(ways, [[one] for one in ways], full, _ways.since(began), None,
+                                         [(np.asarray(one.image), np.ones((1, 1), bool)) for one in pictures])
+            return pruned
+        seen = self._put_tiles(given, showing, pictures, chosen)
+        batch = self._moved(_messages.made_of(self.processor, given, showing.options))
+        _check_grids(_grids_of(batch, unwrapped(self.model), showing.side), [mask.shape for _, mask in seen])
+        pruned = _pruned(self.model, batch, [torch.from_numpy(mask.reshape(-1).copy()) for _, mask in seen], None, 0)
+        candidates_of = [[one.candidate for one in several] for several in among]
+        pruned.report = _ways.Report(ways, candidates_of, full, _ways.since(began), _ways.uncompared(candidates_of),
+                                     [(_under(picture, mask, showing.side), mask) for picture, mask in seen if mask.any()])
+        return pruned
+
+    def _put_tiles(self, given: _messages.Loaded, showing: _showing.Tiled, pictures: list[_tiles.MeasuredTiles],
+                   chosen: list[list[_tiles.Choice]]) -> list[tuple[Any, Any]]:
+        """Puts the chosen pictures in the places of images. Returns all of them, and of each which of its tokens the model gets."""
+        images, rest, seen = getattr(self.processor, "image_processor", self.processor), iter(pictures), []
+        for conversation, (found, parts) in enumerate(zip(chosen, given.images())):
+            several = [next(rest).shown(one) for one in found]
+            if showing.pairs and len(several) == 1 and len(several[0]) == 1:  # a picture of which nothing is shown makes it one of two
+                picture, mask = several[0][0]
+                several[0].append((picture, np.zeros_like(mask)))
+            given.replace(conversation, [[_ways.given_as(picture, part["image"], images) for picture, _ in made]
+                                         for made, part in zip(several, parts)])
+            seen += [one for made in several for one in made]
+        return seen
 
     def _moved(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """The batch on the model's device. Pixels of half precision, which Llama 4's processor makes, get the model's own type."""
@@ -388,7 +454,7 @@ def _grids_of(batch: Mapping[str, Any], model: Any, side: int) -> list[tuple[int
         return [(int(h) // merge, int(w) // merge) for _, h, w in batch["image_grid_thw"].tolist()]
     if "image_sizes" in batch:
         return [(int(h) // side, int(w) // side) for h, w in batch["image_sizes"].tolist()]
-    return [(picture.shape[-2] // side, picture.shape[-1] // side) for picture in batch["pixel_values"].flatten(0, -4)]
+    return [(picture.shape[-2] // side, picture.shape[-1] // side) for picture in _prompt.pictures_of(batch["pixel_values"])]
 
 
 def _image_of(given: _messages.Loaded) -> Any:

@@ -84,20 +84,34 @@ class Tiled:
         to the number of tokens that it makes of it.
     options: those of `batch_of` with which the processor shows each image that it gets as one picture.
     pairs: whether the processor does so only for a prompt with several images, each of which is followed by a token for its end.
+    fewer: a function from the width and height of an image to all columns and rows that the processor's rule gives, where it is
+        allowed fewer pictures.
     """
 
     rule = None
 
     def __init__(self, side: int, along: int, edge: int, tiles: Callable[[int, int], tuple[int, int, int]], options: dict[str, Any],
-                 pairs: bool = False) -> None:
+                 pairs: bool = False, fewer: _Fewer | None = None) -> None:
         self.side, self.along, self.edge, self.beyond = side, along, edge, edge - side * along
-        self._tiles, self.options, self.pairs = tiles, for_processor(options), pairs
+        self._tiles, self._fewer, self.options, self.pairs = tiles, fewer, for_processor(options), pairs
 
-    def plan(self, size: tuple[int, int], spending: Spending, length_of: Callable[[Any, int], int]) -> Plan | str:
-        """A text: as above, or the small picture is all that there is, or too small for the parts.
+    def grids(self, width: int, height: int) -> tuple[list[tuple[int, int]], int]:
+        """The columns and rows of pictures that an image may be cut into, from one on to the full one; and how many tokens that has."""
+        columns, rows, every = self._tiles(width, height)
+        found = {(1, 1), (columns, rows), *(() if self._fewer is None else self._fewer(width, height))}
+        full = columns * rows
+        return sorted((one for one in found if one[0] * one[1] < full or one == (columns, rows)), key=lambda one: (one[0] * one[1], one)), every
+
+    def around(self, length_of: Callable[[Any, int], int]) -> int:
+        """How many tokens of the prompt each further picture takes beside its own.
 
         `length_of` says how long a prompt is in which a picture stands so many times.
         """
+        blank = importlib.import_module("PIL.Image").new("RGB", (self.edge, self.edge))
+        return length_of(blank, 2 + self.pairs) - length_of(blank, 1 + self.pairs) - self.along**2
+
+    def plan(self, size: tuple[int, int], spending: Spending, length_of: Callable[[Any, int], int]) -> Plan | str:
+        """A text: as above, or the small picture is all that there is, or too small for the parts. `length_of` is as in `around`."""
         columns, rows, every = self._tiles(*size)
         wanted, small = _wanted(spending, every), self.along**2
         if wanted >= every:
@@ -108,8 +122,7 @@ class Tiled:
             return f"a first look takes {small} tokens, which is more than {MOST:.0%} of {wanted}"
         if small < _least(self.side, columns * rows * small):
             return f"a first look of {small} tokens is too small for {columns} x {rows} parts"
-        blank = importlib.import_module("PIL.Image").new("RGB", (self.edge, self.edge))
-        around = length_of(blank, 2 + self.pairs) - length_of(blank, 1 + self.pairs) - small
+        around = self.around(length_of)
         one, full, rest = (self.along, self.along), (columns * self.along, rows * self.along), wanted - small - self.pairs
         return Plan(one, full, one, rest, around, every) if rest > around else _RESTS
 
@@ -126,6 +139,7 @@ def _least(side: int, full: int) -> float:
 # ---- Families ----
 
 _Tiles = Callable[[int, int], tuple[int, int, int]]
+_Fewer = Callable[[int, int], list[tuple[int, int]]]
 
 
 def showing_of(model: Any, processor: Any, family: Family, rule: Rule | None) -> Sized | Tiled | None:
@@ -140,28 +154,44 @@ def showing_of(model: Any, processor: Any, family: Family, rule: Rule | None) ->
     edge, side = int(size[0] if isinstance(size, (list, tuple)) else size), patch * merge
     along = edge // side
     found, options = _TILED[name]
-    tiles = found(processor, edge, along**2)
-    return None if tiles is None else Tiled(side, along, edge, tiles, options(edge), name == "llava_onevision")
+    rules = found(processor, edge, along**2)
+    return None if rules is None else Tiled(side, along, edge, rules[0], options(edge), name == "llava_onevision", rules[1])
 
 
-def _internvl(processor: Any, edge: int, tokens: int) -> _Tiles | None:
+def _internvl(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] | None:
     images = processor.image_processor
     canvas = own_function(images, "get_optimal_tiled_canvas")
+    if canvas is None:
+        return None
+
+    def cut(width: int, height: int, most: int) -> tuple[int, int]:
+        columns, rows = canvas((height, width), (edge, edge), images.min_patches, most)
+        return int(columns), int(rows)
 
     def tiles(width: int, height: int) -> tuple[int, int, int]:
-        columns, rows = (int(count) for count in canvas((height, width), (edge, edge), images.min_patches, images.max_patches))
-        return columns, rows, (columns * rows + 1) * tokens
-    return None if canvas is None else tiles
+        columns, rows = cut(width, height, images.max_patches)
+        return columns, rows, (columns * rows + (columns * rows > 1)) * tokens
+
+    def fewer(width: int, height: int) -> list[tuple[int, int]]:
+        return [cut(width, height, most) for most in range(images.min_patches, images.max_patches)]
+    return tiles, fewer
 
 
-def _smolvlm(processor: Any, edge: int, tokens: int) -> _Tiles | None:
+def _smolvlm(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] | None:
+    images = processor.image_processor
+
     def tiles(width: int, height: int) -> tuple[int, int, int]:
-        parts, rows, columns = processor.image_processor.get_number_of_image_patches(height, width, {})
-        return int(columns), int(rows), int(parts) * tokens
-    return tiles
+        parts, rows, columns = images.get_number_of_image_patches(height, width, {})
+        return max(int(columns), 1), max(int(rows), 1), int(parts) * tokens  # of an image that is not cut, versions differ
+
+    def fewer(width: int, height: int) -> list[tuple[int, int]]:
+        most = int(images.size["longest_edge"]) // edge
+        cut = [images.get_number_of_image_patches(height, width, {"size": {"longest_edge": edge * count}}) for count in range(1, most)]
+        return [(max(int(columns), 1), max(int(rows), 1)) for _, rows, columns in cut]
+    return tiles, fewer
 
 
-def _onevision(processor: Any, edge: int, tokens: int) -> _Tiles | None:
+def _onevision(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] | None:
     """Of the processor's numbers of parts, that which distorts an image least. The processor itself adds a border, in place of that.
 
     More than `most` parts are none: of what is larger, the model itself makes fewer tokens.
@@ -173,21 +203,27 @@ def _onevision(processor: Any, edge: int, tokens: int) -> _Tiles | None:
     sizes = {(int(width) // edge, int(height) // edge) for height, width in processor.image_processor.image_grid_pinpoints}
     sizes = {size for size in sizes if size[0] * size[1] <= most} | {(1, 1)}
 
-    def tiles(width: int, height: int) -> tuple[int, int, int]:
+    def cut(width: int, height: int, parts: int) -> tuple[int, int]:
         def cost(size: tuple[int, int]) -> tuple[float, float]:
             across, down = size[0] * edge / width, size[1] * edge / height
             return round(abs(math.log(across / down)), 2), abs(math.log(across * down))
-        columns, rows = min(sorted(sizes), key=cost)
+        return min((size for size in sorted(sizes) if size[0] * size[1] <= parts), key=cost)
+
+    def tiles(width: int, height: int) -> tuple[int, int, int]:
+        columns, rows = cut(width, height, most)
         return columns, rows, int(tokens_of(image_sizes=[(height, width)])["num_image_tokens"][0])
-    return tiles
+
+    def fewer(width: int, height: int) -> list[tuple[int, int]]:
+        return [cut(width, height, parts) for parts in range(1, most)]
+    return tiles, fewer
 
 
-_TILED: dict[str, tuple[Callable[[Any, int, int], _Tiles | None], Callable[[int], dict[str, Any]]]] = {
+_TILED: dict[str, tuple[Callable[[Any, int, int], tuple[_Tiles, _Fewer] | None], Callable[[int], dict[str, Any]]]] = {
     "internvl": (_internvl, lambda edge: {"crop_to_patches": False}),
     "smolvlm": (_smolvlm, lambda edge: {"size": {"longest_edge": edge}}),
     "llava_onevision": (_onevision, lambda edge: {})}
 """Of families whose pictures have all one size: how columns and rows of parts are found, and the number of tokens that the processor
-makes; and the options with which an image is one picture."""
+makes, and those of fewer parts; and the options with which an image is one picture."""
 
 
 __all__ = ["Plan", "Sized", "Tiled", "showing_of"]

@@ -21,7 +21,7 @@ from .._ways import (QUARTER, WAYS, Candidate, Measured, Report, Rule, Spending,
                      uncompared)
 
 __all__ = ["Candidate", "Measured", "QUARTER", "Report", "Rule", "Spending", "WAYS", "decide", "given_as", "measured", "own_function", "picture_of",
-           "pixtral_rule", "refuse_size", "rule_of", "share_of", "shared", "spending_of", "uncompared", "without_least"]
+           "pixtral_rule", "refuse_size", "rule_of", "share_of", "shared", "since", "spending_of", "uncompared", "without_least"]
 
 TOKEN = 64
 """The largest side of a token, in pixels, that can be measured."""
@@ -241,7 +241,7 @@ def without_least(pictures: Iterable[tuple[Any, int]], spending: Spending, group
         first += length
     kept = [one.kept(count) for one, count in zip(found, counts)]
     chosen = [one.candidate(count) for one, count in zip(found, counts)]
-    return kept, Report(chosen, [[one] for one in chosen], [one.all for one in found], _since(began),
+    return kept, Report(chosen, [[one] for one in chosen], [one.all for one in found], since(began),
                         "the size of these pictures cannot be chosen any more", [(one.pixels, flags) for one, flags in zip(found, kept)])
 
 
@@ -270,5 +270,5 @@ def _counts_of(group: list[_Made], spending: Spending) -> list[int]:
     return counts
 
 
-def _since(began: float) -> float:
+def since(began: float) -> float:
     return 1000 * (time.perf_counter() - began)

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which pictures a model is given whose pictures have all one size: a small one of the whole, and parts of a larger one.
+
+Its own processor cuts an image into parts, and adds a small picture of the whole. Here the numbers of parts that the processor's rule
+can give are compared, and which parts, or which of their tokens, are worth it: all by one loss (texturevlm.predict) on the full
+picture. Each is shown as a picture of its own, after the small one.
+"""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable
+
+import numpy as np
+
+from .._core import ArgumentError
+from .._functions import predict
+from ._looks import parts_of
+from ._showing import Plan, Tiled
+from ._ways import Candidate, Spending, check_budget, divided, shared
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Pictures of an image.
+
+    grid: the number of the grid of parts among those that were measured. 0: there is the small picture alone.
+    overview, kept: which tokens of the small picture and of the larger one are kept: bool [rows, columns].
+    """
+
+    candidate: Candidate
+    grid: int
+    overview: Any
+    kept: Any
+
+
+class MeasuredTiles:
+    """One image, and what fewer parts of it lose.
+
+    around: how many tokens of the prompt each further picture takes beside its own.
+    alone: there is no other image. If all parts are chosen, then the processor shows them as it does without us.
+    """
+
+    def __init__(self, image: Any, showing: Tiled, around: int, alone: bool, resample: Any, device: Any) -> None:
+        self._only = alone
+        self.image, self._showing, self._around, self._resample = image, showing, around, resample
+        self.grids, self.every = showing.grids(*image.size)
+        self.along, self._small = showing.along, showing.along**2
+        side = showing.side
+        pixels = np.asarray(self._resized(len(self.grids) - 1))
+        self._sizes = [(columns * self.along, rows * self.along) for columns, rows in self.grids]
+        columns, rows = self._sizes[-1]
+        self._prediction = predict(pixels[:rows * side, :columns * side], self._sizes, patch=side, device=device)
+        self._ranked: dict[int, list[Any]] = {}
+
+    @property
+    def all(self) -> int:
+        """How many tokens all parts take, as pictures of their own."""
+        return self.whole().candidate.tokens
+
+    def whole(self) -> Choice:
+        """All parts."""
+        last = len(self.grids) - 1
+        return self._alone(self._small) if last == 0 else self._beside(last, self._all_of(last), "full")
+
+    def _all_of(self, grid: int) -> Any:
+        return np.ones(self._sizes[grid][::-1], bool)
+
+    def _resized(self, grid: int) -> Any:
+        columns, rows = self.grids[grid]
+        beyond, step = self._showing.beyond, self.along * self._showing.side
+        return self.image.resize((columns * step + beyond, rows * step + beyond), self._resample)
+
+    # ---- What pictures cost ----
+
+    def _parts(self, mask: Any) -> Any:
+        """Which parts have a token of a mask: bool [rows, columns]."""
+        rows, columns = (extent // self.along for extent in mask.shape)
+        return mask.reshape(rows, self.along, columns, self.along).any(axis=(1, 3))
+
+    def _cost(self, grid: int, kept: Any, overview: int | None = None) -> int:
+        """How many tokens the prompt has with so many of the small picture (None: all), and those that are kept of the larger one."""
+        own = (self._small if overview is None else overview) + self._showing.pairs
+        return own if grid == 0 else own + int(kept.sum()) + self._around * int(self._parts(kept).sum())
+
+    def _beside(self, grid: int, kept: Any, way: str) -> Choice:
+        """The whole small picture, and what is kept of a larger one."""
+        columns, rows = self._sizes[grid]
+        self._prediction.set_overview(0)
+        loss = self._prediction.loss(grid, kept)
+        full = grid == len(self.grids) - 1 and bool(kept.all())
+        tokens = self.every if full and self._only else self._cost(grid, kept)
+        return Choice(Candidate("full" if full else way, columns, rows, tokens, loss), grid, self._all_of(0), kept)
+
+    def _alone(self, count: int) -> Choice:
+        """So many tokens of the small picture."""
+        self._prediction.set_overview(None)
+        kept, loss = self._prediction.keep(0, count)
+        whole = count == self._small
+        way = "full" if whole and len(self.grids) == 1 else "smaller" if whole else "pruned"
+        return Choice(Candidate(way, self.along, self.along, self._cost(0, kept, count), loss), 0, kept, kept)
+
+    # ---- The ways ----
+
+    def _smaller(self, fits: Callable[[Choice], bool]) -> list[Choice]:
+        """Whole pictures of the sizes of the processor's rule."""
+        made = [self._alone(self._small)]
+        made += [self._beside(grid, self._all_of(grid), "smaller") for grid in range(1, len(self.grids))]
+        return [one for one in made if fits(one)]
+
+    def _pruned(self, tokens: int | None, tolerance: float | None) -> list[Choice]:
+        """The small picture, or that and the tokens of a larger one where it loses most."""
+        alone = min(tokens - self._showing.pairs, self._small) if tokens is not None else self._least(0, tolerance, None)
+        made = [] if alone is None or alone < 1 or alone >= self._small else [self._alone(alone)]
+        for grid in range(1, len(self.grids)):
+            count = self._most(grid, tokens) if tokens is not None else self._least(grid, tolerance, 0)
+            columns, rows = self._sizes[grid]
+            if count is not None and 0 < count < columns * rows:
+                self._prediction.set_overview(0)
+                made.append(self._beside(grid, self._prediction.keep(grid, count)[0], "pruned"))
+        return made
+
+    def _least(self, grid: int, tolerance: float | None, overview: int | None) -> int | None:
+        """How few tokens lose no more than a tolerance; None: all of them lose more."""
+        assert tolerance is not None
+        self._prediction.set_overview(overview)
+        return self._prediction.least(grid, tolerance)
+
+    def _most(self, grid: int, tokens: int) -> int:
+        """How many tokens of a larger picture there can be beside the small one."""
+        self._prediction.set_overview(0)
+        low, high = 0, min(max(tokens - self._cost(0, None), 0), self._sizes[grid][0] * self._sizes[grid][1])
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self._cost(grid, self._prediction.keep(grid, middle)[0]) <= tokens else (low, middle - 1)
+        return low
+
+    def _pictures(self, tokens: int | None, tolerance: float | None) -> list[Choice]:
+        """The small picture, and whole parts of a larger one where it loses most: as many as there can be, or as few as are needed."""
+        found = []
+        for grid in range(1, len(self.grids)):
+            kept, order = np.zeros(self._sizes[grid][::-1], bool), self._order(grid)
+            if tolerance is not None and self._prediction.loss(grid, kept) <= tolerance:
+                continue  # the small picture is enough
+            for row, column in order[:-1]:  # all parts are the way smaller
+                more = kept.copy()
+                more[row * self.along:(row + 1) * self.along, column * self.along:(column + 1) * self.along] = True
+                if tokens is not None and self._cost(grid, more) > tokens:
+                    break
+                kept = more
+                if tolerance is not None and self._prediction.loss(grid, kept) <= tolerance:
+                    break
+            if kept.any():
+                found.append(self._beside(grid, kept, "pictures"))
+        return [one for one in found if tolerance is None or one.candidate.loss <= tolerance]
+
+    def _order(self, grid: int) -> list[tuple[int, int]]:
+        """The parts of a grid, (row, column), that one first without which most is lost."""
+        self._prediction.set_overview(0)
+        if grid not in self._ranked:
+            columns, rows = self.grids[grid]
+            losses = []
+            for row in range(rows):
+                for column in range(columns):
+                    kept = np.zeros(self._sizes[grid][::-1], bool)
+                    kept[row * self.along:(row + 1) * self.along, column * self.along:(column + 1) * self.along] = True
+                    losses.append((self._prediction.loss(grid, kept), row, column))
+            self._ranked[grid] = [(row, column) for _, row, column in sorted(losses)]
+        return self._ranked[grid]
+
+    # ---- The choice ----
+
+    def with_tokens(self, tokens: int, way: str) -> tuple[Choice, list[Choice]]:
+        """The choice of least loss among those of at most so many tokens, and all that were looked at."""
+        made = self._smaller(lambda one: one.candidate.tokens <= tokens) + self._pruned(tokens, None)
+        if way in ("auto", "pictures"):
+            made += self._pictures(tokens, None)
+        made = made or [self._alone(1)]  # a share of less than one token
+        return _best(made, way, lambda one: (one.candidate.loss, one.candidate.tokens))
+
+    def within(self, tolerance: float, way: str) -> tuple[Choice, list[Choice]]:
+        """The choice of fewest tokens among those that lose no more than the tolerance."""
+        made = self._smaller(lambda one: one.candidate.loss <= tolerance)[:1] + self._pruned(None, tolerance)
+        if way in ("auto", "pictures"):
+            made += self._pictures(None, tolerance)
+        return _best(made, way, lambda one: (one.candidate.tokens, one.candidate.loss))
+
+    def shown(self, choice: Choice) -> list[tuple[Any, Any]]:
+        """The pictures of a choice, and of each the tokens that the model gets."""
+        edge = self._showing.edge
+        small = (self.image.resize((edge, edge), self._resample), choice.overview)
+        if choice.grid == 0:
+            return [small]
+        one = (self.along, self.along)
+        plan = Plan(one, self._sizes[choice.grid], one, 0, self._around, self.every)
+        return [small, *parts_of(self._resized(choice.grid), choice.kept, plan, self._showing.side, self._showing.beyond)]
+
+
+def _best(made: list[Choice], way: str, key: Callable[[Choice], tuple[float, float]]) -> tuple[Choice, list[Choice]]:
+    """The best of a way; where it has none, as where no part is worth its tokens, the best of all."""
+    named = [one for one in made if way == "auto" or one.candidate.way == way]
+    return min(named or made, key=key), made
+
+
+def decide_tiles(images: list[Any], showing: Tiled, around: int, alone: bool, spending: Spending, resample: Any,
+                 device: Any) -> tuple[list[MeasuredTiles], list[Choice], list[list[Choice]]]:
+    """Decides for the images of one conversation: what was measured of each, the choice, and what it was chosen from.
+
+    around, alone: as in `MeasuredTiles`.
+    """
+    check_budget(spending, len(images))
+    least = [1 + showing.pairs] * len(images)
+    if spending.budget is not None and spending.budget < sum(least):
+        raise ArgumentError(f"a budget of {spending.budget} tokens for {len(images)} pictures; with the ends of their lines these need at "
+                            f"least {sum(least)}")
+    pictures = [MeasuredTiles(image, showing, around, alone, resample, device) for image in images]
+    if spending.tolerance is not None:
+        found = [one.within(spending.tolerance, spending.way) for one in pictures]
+    else:
+        counts = [shared(spending.share or 1.0, one.every) for one in pictures] if spending.budget is None else [spending.budget]
+        if sum(counts) >= sum(one.every for one in pictures):
+            found = [(one.whole(), [one.whole()]) for one in pictures]
+        else:
+            if spending.budget is not None and len(pictures) > 1:
+                counts = _divided(pictures, spending, least)
+            found = [one.with_tokens(count, spending.way) for one, count in zip(pictures, counts)]
+    return pictures, [choice for choice, _ in found], [among for _, among in found]
+
+
+def _divided(pictures: list[MeasuredTiles], spending: Spending, least: list[int]) -> list[int]:
+    plain = "smaller" if spending.way == "smaller" else "pruned"
+    return divided(lambda tolerance: [one.within(tolerance, plain)[0].candidate.tokens for one in pictures], [one.all for one in pictures],
+                   spending.budget or 0, least)
+
+
+__all__ = ["Choice", "MeasuredTiles", "decide_tiles"]
