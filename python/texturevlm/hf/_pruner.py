@@ -126,7 +126,9 @@ class Pruner(Bound):
     which is its time, counts as tokens, too. Videos of a batch keep their size, and take a `share`.
 
     The size of a picture can be chosen where images are given as messages, and the processor is of Qwen-VL's or Pixtral's (Mistral 3)
-    kind. A batch has its pictures at one size already; of them tokens are left out (``"pruned"``). `PrunedBatch.report` says what was decided.
+    kind. InternVL, SmolVLM and LLaVA-OneVision show a small picture of the whole and parts of a larger one, all of one size: for them
+    ``"smaller"`` is fewer parts, ``"pictures"`` some whole parts, and ``"pruned"`` some of their tokens. A batch has its pictures at one
+    size already; of them tokens are left out (``"pruned"``). `PrunedBatch.report` says what was decided.
 
     A pruner cannot be pickled or copied: make one in each process.
 
@@ -153,6 +155,7 @@ class Pruner(Bound):
         self._options = checked(budget=budget, share=share, tolerance=tolerance, way=way, k=k, strategy=strategy, weights=weights,
                                 scorer=scorer, device=device)
         self._looks = integer("looks", looks, 1, 2)
+        self._around: int | None = None  # tokens of the prompt beside those of a further picture, once they are counted
         _looks.check_looks(inner, processor, self._looks, self._options)
 
     def prune(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
@@ -311,7 +314,10 @@ class Pruner(Bound):
     def _choose_tiles(self, given: _messages.Loaded, showing: _showing.Tiled) -> PrunedBatch | PrunedImages:
         """Chooses into how many pictures each image is cut, and the tokens of them, and makes the batch of these pictures."""
         began = time.perf_counter()
-        images, around = getattr(self.processor, "image_processor", self.processor), showing.around(self._length_of(showing))
+        images = getattr(self.processor, "image_processor", self.processor)
+        if self._around is None:
+            self._around = showing.around(self._length_of(showing))
+        around = self._around
         pictures: list[_tiles.MeasuredTiles] = []
         chosen: list[list[_tiles.Choice]] = []
         among: list[list[_tiles.Choice]] = []
