@@ -24,8 +24,16 @@ QUESTION = "Which digit is in the red circle?"
 # Of each family the module that makes its tiny model, the size of its photos in pixels and the side of a token.
 FAMILIES = {"qwen2_vl": (None, (168, 168), 28), "qwen2_5_vl": (test_hf, (168, 168), 28), "qwen3_vl": (test_hf, (192, 192), 32),
             **({"qwen3_5": (test_hf, (192, 192), 32), "llava_onevision": (hf_families, (168, 60), 14)} if own.NEW else {}),
-            "internvl": (test_hf_prompt, (400, 150), 28), "smolvlm": (test_hf_prompt, (256, 200), 32)}
-TILED = ("llava_onevision", "internvl", "smolvlm")
+            "internvl": (test_hf_prompt, (400, 150), 28), "smolvlm": (test_hf_prompt, (256, 200), 32),
+            "llava": (test_hf_prompt, (170, 90), 14)}
+CUT = ("llava_onevision", "internvl", "smolvlm")  # whose processors show an image in parts
+TILED = (*CUT, "llava")
+
+
+def llava():
+    images = transformers.CLIPImageProcessor(size={"shortest_edge": 84}, crop_size={"height": 84, "width": 84})
+    return "<image>", transformers.LlavaProcessor(images, own.tokenizer_of("<image>"), patch_size=14, vision_feature_select_strategy="default",
+                                                  num_additional_image_tokens=1, chat_template=own.template("<image>"))
 
 
 class Tiny:
@@ -37,9 +45,11 @@ class Tiny:
             self.processor = own.tiny.processor_of()
             self.model = own.tiny.model_of(self.processor)
         else:
-            self.model, self.processor = own.made(tests, getattr(own, name))
+            self.model, self.processor = own.made(tests, llava if name == "llava" else getattr(own, name))
         self.tiled = name in TILED
-        self.full = {"llava_onevision": (12, 4), "internvl": (12, 4), "smolvlm": (8, 8)}.get(name, (6, 6))
+        self.full = {"llava_onevision": (12, 4), "internvl": (12, 4), "smolvlm": (8, 8), "llava": (12, 6)}.get(name, (6, 6))
+        self.along = 6 if name == "llava" else 4  # tokens along a side of one of several pictures
+        self.one, self.budget = self.along**2, 56 if name == "llava" else 24
         self.every = int((self.plain()["input_ids"] == self.model.config.image_token_id).sum())  # tokens of a photo without us
         self.ends = name == "llava_onevision"  # whether a token stands at the end of each picture
         self.inner = self.model.model
@@ -48,8 +58,8 @@ class Tiny:
     def photo(self, seed=0):
         return photo(seed, *self.size)
 
-    def looked(self, budget=24, **options):
-        return hf.Pruner(self.model, self.processor, budget=budget, looks=2).prune(self.photo(), question=QUESTION, **options)
+    def looked(self, **options):
+        return hf.Pruner(self.model, self.processor, budget=self.budget, looks=2).prune(self.photo(), question=QUESTION, **options)
 
     def plain(self):
         return hf.Pruner(self.model, self.processor, share=1.0).batch_of(self.photo(), QUESTION)
@@ -62,7 +72,7 @@ class Tiny:
 
     def around(self):
         """Tokens of the prompt around each further picture."""
-        return self.length(3) - self.length(2) - 16 if self.tiled else 2
+        return self.length(3) - self.length(2) - self.one if self.tiled else 2
 
     def length(self, count):
         """How long a prompt with so many pictures is."""
@@ -79,7 +89,7 @@ class Rows:
 
     def __init__(self, family):
         self.encoder, self.positions = [], []
-        towers = {"llava_onevision": "vision_tower", "internvl": "vision_tower", "smolvlm": "vision_model"}
+        towers = {"llava_onevision": "vision_tower", "internvl": "vision_tower", "smolvlm": "vision_model", "llava": "vision_tower"}
         first = f"{towers[family.name]}.embeddings" if family.tiled else "visual.patch_embed"
         module = family.inner.get_submodule(first)
         module.register_forward_hook(lambda module, given, made: self.encoder.append(len(given[0] if given else made)))
@@ -94,15 +104,15 @@ def test_a_small_picture_and_what_the_model_looks_at(family):
     (small, whole), *others = pruned.report.seen
     assert one.way == "looks" and np.isnan(one.loss) and "loss" not in repr(pruned.report)
     assert (one.columns, one.rows) == family.full and pruned.report.full == [family.every]
-    shape = (4, 4) if family.tiled else family.full[::-1]
+    shape = (family.along, family.along) if family.tiled else family.full[::-1]
     assert whole.all() and all(kept.shape == shape and kept.any() for _, kept in others)
     assert all(picture.shape[:2] == tuple(side * family.side for side in kept.shape) for picture, kept in pruned.report.seen)
     count = sum(int(kept.sum()) for _, kept in pruned.report.seen)
     spent = count + family.around() * len(others) + family.ends
     assert one.tokens == spent == pruned.report.tokens and pruned.tokens == count + family.ends * len(pruned.report.seen)
-    assert 24 - family.around() <= spent <= 24 and (family.tiled or spent == 24)
+    assert family.budget - family.around() <= spent <= family.budget and (family.tiled or spent == family.budget)
     assert int((pruned.input_ids == family.model.config.image_token_id).sum()) == pruned.tokens
-    text = family.length(2) - 2 * (16 if family.tiled else 36) - family.around() - family.ends
+    text = family.length(2) - 2 * (family.one if family.tiled else 36) - family.around() - family.ends
     assert pruned.input_ids.shape[1] == text + spent
     look = pruned.report.look
     assert look.shape == whole.shape and (look >= 0).all() and 0 < look.sum() < 1
@@ -227,8 +237,10 @@ def test_text_may_stand_before_the_image(family, share):
     messages = [{"role": "system", "content": [{"type": "text", "text": "You see photos."}]},
                 *own.user({"type": "text", "text": "Here is one:"}, {"type": "image", "image": family.photo()},
                           {"type": "text", "text": QUESTION})]
-    pruned = hf.Pruner(family.model, family.processor, share=share, looks=2).prune(messages)
-    assert pruned.report.tokens <= round(share * family.every) and pruned.report.full == [family.every]
+    # Of the one picture that LLaVA's processor makes, a share leaves no room for a second look.
+    asked = {"budget": family.budget} if family.name == "llava" else {"share": share}
+    pruned = hf.Pruner(family.model, family.processor, **asked, looks=2).prune(messages)
+    assert pruned.report.tokens <= asked.get("budget", round(share * family.every)) and pruned.report.full == [family.every]
     options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": None, "return_dict_in_generate": True,
                "output_logits": True}
     found = pruned.generate(**options)
@@ -297,7 +309,7 @@ def test_nothing_is_set_on_the_model(family):
 def test_threads_do_not_mix(family):
     """Four threads look twice at pictures of their own, and a fifth asks the plain model."""
     model = family.model
-    pruner = hf.Pruner(model, family.processor, budget=24, looks=2)
+    pruner = hf.Pruner(model, family.processor, budget=family.budget, looks=2)
     images = [family.photo(seed) for seed in range(4)]
     batch = family.whole(images[0])
     options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0, "eos_token_id": None}
@@ -316,7 +328,8 @@ def test_threads_do_not_mix(family):
 # ---- Where it is not for ----
 
 def test_where_the_tokens_are_too_few_or_enough_its_way_decides(family):
-    for budget, ways in ((5, {"smaller", "pruned", "pictures"}), (family.every, {"full"})):
+    enough = (12 * 6 // 36 + 1) * 36 if family.name == "llava" else family.every
+    for budget, ways in ((5, {"smaller", "pruned", "pictures"}), (enough, {"full"})):
         pruned = hf.Pruner(family.model, family.processor, budget=budget, looks=2).prune(family.photo(), question=QUESTION)
         once = hf.Pruner(family.model, family.processor, budget=budget).prune(family.photo(), question=QUESTION)
         assert pruned.report.look is None and pruned._prefix is None and torch.equal(pruned.input_ids, once.input_ids)

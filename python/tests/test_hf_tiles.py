@@ -18,7 +18,7 @@ QUESTION = "What is there?"
 ONE = 16  # tokens of a picture
 
 
-@pytest.fixture(params=[name for name in looks.TILED if name in looks.FAMILIES])
+@pytest.fixture(params=[name for name in looks.CUT if name in looks.FAMILIES])
 def family(request):
     return looks.Tiny(request.param)
 

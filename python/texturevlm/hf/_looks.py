@@ -25,7 +25,7 @@ from ._showing import Plan
 from ._wrapped import cache_name, check_taken, unwrapped, view_of
 
 _NAME = "texturevlm_last_row"
-_KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "llava_onevision", "internvl", "smolvlm")
+_KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "llava_onevision", "internvl", "smolvlm", "llava")
 
 
 def check_looks(model: Any, processor: Any, looks: int, options: dict[str, Any]) -> None:

@@ -55,7 +55,7 @@ class PromptBatch(PrunedBatch):
             pictures = pictures_of(self._images["pixel_values"])
             rows, columns = check_pictures(pictures, patch * merge)
             self._chosen = kept_of(keep, [rows * columns] * len(pictures), self._full.device)
-            self._class_tokens = _class_tokens(model, family)
+            self._class_tokens = class_tokens(model, family)
             shown = [torch.nn.functional.pad(flags, (self._class_tokens, 0), value=True) for flags in self._chosen]
             self._drop(model.config.image_token_id, torch.cat(shown), "pixel_values")
         else:
@@ -75,14 +75,14 @@ class PromptBatch(PrunedBatch):
             return found[chosen]
         answers: dict[int, torch.Tensor] = {}
         counts = [int(flags.sum()) for flags in self._chosen]
-        for count in set(counts):  # pictures of which as many tokens are kept make one batch
-            group = [i for i, own in enumerate(counts) if own == count]
+        for count in set(counts[first:]):  # pictures of which as many tokens are kept make one batch
+            group = [i for i, own in enumerate(counts) if own == count and i >= first]
             view, _, tower = view_of(self._model, "model.vision_tower", below=-1)  # LLaVA reads the hidden states of its layers
             shown = show_rows(tower, rows_of([self._chosen[i] for i in group])[0])
             features = _flat(view.model.get_image_features(pixel_values=self._images["pixel_values"][group]))
             check_taken(shown() and len(features) == len(group) * (count + self._class_tokens), "the chosen patches")
             answers.update(zip(group, features.chunk(len(group))))
-        return torch.cat([answers[i] for i in range(len(counts))])
+        return torch.cat([answers[i] for i in range(first, len(counts))])
 
     def _later_images(self, first: int) -> dict[str, torch.Tensor]:
         """The pictures of the batch from this one on. If it is not the first, the batch must have one prompt."""
@@ -111,7 +111,7 @@ class PromptBatch(PrunedBatch):
         return {"input_ids": None, "inputs_embeds": self._embedded(self._prefix[1], 1)}, lambda: True
 
 
-def _class_tokens(model: Any, family: Family) -> int:
+def class_tokens(model: Any, family: Family) -> int:
     """How many class tokens of the encoder LLaVA shows, too. They are always kept."""
     return int(family.kind == "prompt" and model.config.vision_feature_select_strategy == "full"
                and model.config.vision_config.model_type == "clip_vision_model")
@@ -125,7 +125,7 @@ def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[
     patch, merge = token_of(model, family)
     pictures = pictures_of(batch["pixel_values"])
     rows, columns = check_pictures(pictures, patch * merge)
-    groups, beside = None, _class_tokens(model, family)
+    groups, beside = None, class_tokens(model, family)
     if options["spending"] is not None and options["spending"].budget is not None:
         groups = groups_of(batch, model.config.image_token_id, [rows * columns + beside] * len(pictures))
     return chosen_tokens(pictures, merge=merge, patch=patch, processor=processor, groups=groups, lines=[beside] * len(pictures), **asked,

@@ -112,7 +112,7 @@ class Pruner(Bound):
         looks: 2 lets the question decide, at the same number of tokens. The model first sees a small picture of the whole and the
             question; then, beside that, the tokens of the full picture that its attention rested on. It is for questions about a
             detail, of one image, with a `budget` or a `share`, for Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, LLaVA-OneVision,
-            InternVL and SmolVLM. Where the tokens are too few for a first look that shows anything, or enough for the full picture,
+            InternVL, SmolVLM, and LLaVA 1.5 with a `budget` above its 576 tokens. Where the tokens are too few for a first look that shows anything, or enough for the full picture,
             `way` decides as without it, and `report.once` says why.
         k, strategy, weights, scorer: as in `select_tokens`. With one of them, tokens of the full picture are chosen by it, and
             `way` is not asked. `k` goes with version 0.4.
@@ -200,7 +200,7 @@ class Pruner(Bound):
     def _tiles(self) -> _showing.Tiled | None:
         """How the family cuts an image into pictures of one size. None: it does not, or by a rule that is not known."""
         found = _showing.showing_of(unwrapped(self.model), self.processor, self._family, None)
-        return found if isinstance(found, _showing.Tiled) else None
+        return found if isinstance(found, _showing.Tiled) and found.cuts else None
 
     def _check_videos(self, given: _messages.Loaded) -> None:
         """Refuses what cannot be asked of the videos of a conversation, before anything is decided."""

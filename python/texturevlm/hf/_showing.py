@@ -14,7 +14,7 @@ from typing import Any, Callable
 from .._cut import EXTRA
 from ._families import Family, model_type_of
 from ._messages import for_processor
-from ._prompt import token_of
+from ._prompt import class_tokens, token_of
 from ._ways import Rule, Spending, own_function, shared
 
 FIRST = 0.65
@@ -85,7 +85,7 @@ class Tiled:
     options: those of `batch_of` with which the processor shows each image that it gets as one picture.
     pairs: whether the processor does so only for a prompt with several images, each of which is followed by a token for its end.
     fewer: a function from the width and height of an image to all columns and rows that the processor's rule gives, where it is
-        allowed fewer pictures.
+        allowed fewer pictures. None: the processor cuts none, and parts are more than it would show.
     """
 
     rule = None
@@ -94,6 +94,7 @@ class Tiled:
                  pairs: bool = False, fewer: _Fewer | None = None) -> None:
         self.side, self.along, self.edge, self.beyond = side, along, edge, edge - side * along
         self._tiles, self._fewer, self.options, self.pairs = tiles, fewer, for_processor(options), pairs
+        self.cuts = fewer is not None
 
     def grids(self, width: int, height: int) -> tuple[list[tuple[int, int]], int]:
         """The columns and rows of pictures that an image may be cut into, from one on to the full one; and how many tokens that has."""
@@ -114,7 +115,7 @@ class Tiled:
         """A text: as above, or the small picture is all that there is, or too small for the parts. `length_of` is as in `around`."""
         columns, rows, every = self._tiles(*size)
         wanted, small = _wanted(spending, every), self.along**2
-        if wanted >= every:
+        if wanted >= (every if self.cuts else (columns * rows + 1) * small):
             return _ENOUGH
         if columns * rows == 1:
             return "the processor makes one part of the image, which a first look would show already"
@@ -147,7 +148,7 @@ def showing_of(model: Any, processor: Any, family: Family, rule: Rule | None) ->
     if rule is not None:
         return Sized(rule)
     name = model_type_of(model)
-    if name not in _TILED:
+    if name not in _TILED or class_tokens(model, family):
         return None
     patch, merge = token_of(model, family)
     size = model.config.vision_config.image_size
@@ -175,6 +176,13 @@ def _internvl(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] |
     def fewer(width: int, height: int) -> list[tuple[int, int]]:
         return [cut(width, height, most) for most in range(images.min_patches, images.max_patches)]
     return tiles, fewer
+
+
+def _llava(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, None]:
+    """The processor makes one picture of any image. What is larger than that picture is shown in parts of its size."""
+    def tiles(width: int, height: int) -> tuple[int, int, int]:
+        return max(round(width / edge), 1), max(round(height / edge), 1), tokens
+    return tiles, None
 
 
 def _smolvlm(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] | None:
@@ -218,10 +226,11 @@ def _onevision(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] 
     return tiles, fewer
 
 
-_TILED: dict[str, tuple[Callable[[Any, int, int], tuple[_Tiles, _Fewer] | None], Callable[[int], dict[str, Any]]]] = {
+_TILED: dict[str, tuple[Callable[[Any, int, int], tuple[_Tiles, _Fewer | None] | None], Callable[[int], dict[str, Any]]]] = {
     "internvl": (_internvl, lambda edge: {"crop_to_patches": False}),
     "smolvlm": (_smolvlm, lambda edge: {"size": {"longest_edge": edge}}),
-    "llava_onevision": (_onevision, lambda edge: {})}
+    "llava_onevision": (_onevision, lambda edge: {}),
+    "llava": (_llava, lambda edge: {})}
 """Of families whose pictures have all one size: how columns and rows of parts are found, and the number of tokens that the processor
 makes, and those of fewer parts; and the options with which an image is one picture."""
 
