@@ -8,6 +8,7 @@
     further  up to 51 photos that chose nothing (images_further.py)
     pages    a letter, two columns, an invoice, a form, a chart, a slide, a screenshot; constants may be chosen by them
     held     nine pages by which nothing is chosen (pages_held.py)
+    screens, signs  screens, and photos with signs, for ways.py (screens_held.py)
     variants of them: 100 and 300 dots an inch, inverted, scanned, other scripts
 """
 import glob
@@ -106,6 +107,16 @@ class Images:
         from pages_held import draw_held
         if fonts_there("held"):
             yield from (self.page("held", page) for page in draw_held())
+
+    def screens(self):
+        from screens_held import draw_screens
+        if fonts_there("screens"):
+            yield from (self.page("screens", page) for page in draw_screens())
+
+    def signs(self):
+        from screens_held import draw_photos
+        if fonts_there("signs"):
+            yield from (self.page("signs", page) for page in draw_photos())
 
     def variants(self):
         from pages_held import draw_variants

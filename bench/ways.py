@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a model can read in the picture that `texturevlm.hf` gives it: words of held pages, by each way of spending tokens.
+"""What a model can read in the picture that `texturevlm.hf` gives it: words of held pages, screens and photos, by each way of spending
+tokens.
 
-    bench/ways.py [--tokens 64,128,256,512,1024] [--pages NAME,...] [--json FILE]
+    bench/ways.py [--sets held,screens,signs] [--tokens 64,128,256,512,1024] [--pages NAME,...] [--json FILE]
 
 Tokens have 28 x 28 pixels, and pictures are made by the rule of Qwen-VL's processor. Words are those that Tesseract reads in the
 full page. Where no token is kept the picture shows what its neighbour does if it repeats that one, and else is filled from around
@@ -108,21 +109,49 @@ def candidates(measured, tokens):
     return {way: one for way, one in found.items() if one is not None}
 
 
+def on_a_sheet(picture, words):
+    """Each word with a little around it, one under the other on white, and the words at their new places.
+
+    Tesseract finds hardly any word on a photo. So it is told where they are, as a question would tell a model.
+    """
+    gap, top, parts, moved = 24, 24, [], []
+    for word, left, above, right, below in words:
+        beside = round(0.3 * (below - above))
+        box = [max(round(edge), 0) for edge in (left - beside, above - beside, right + beside, below + beside)]
+        part = np.asarray(PIL.Image.fromarray(picture[box[1]:box[3], box[0]:box[2]]).convert("L"))
+        ground = float(np.median(part))
+        part = np.clip(255 - np.abs(part - ground) * 255 / max(float(np.abs(part - ground).max()), 64), 0, 255)  # dark on white
+        moved.append((word, left - box[0] + gap, above - box[1] + top, right - box[0] + gap, below - box[1] + top))
+        parts.append((top, part))
+        top += part.shape[0] + gap
+    sheet = np.full((top, max((part.shape[1] for _, part in parts), default=0) + 2 * gap, 3), 255, np.uint8)
+    for first, part in parts:
+        sheet[first:first + part.shape[0], gap:gap + part.shape[1]] = part[..., None]
+    return sheet, moved
+
+
+def words_read(item, words, picture):
+    if item.group == "signs" and words:
+        picture, words = on_a_sheet(picture, words)
+    return measures.words_read(words, picture)
+
+
 def measure(ways, item, words, tokens):
     """For each way how many words are read; and the way of least predicted loss."""
     rule = ways.Rule(SIDE, LEAST * SIDE ** 2, 2 ** 31, resize)
     image = PIL.Image.fromarray(item.pixels)
     measured = ways.measured(image, rule, tokens, PIL.Image.BICUBIC, None)
     found = candidates(measured, tokens)
-    read = {way: int(measures.words_read(words, shown(measured, one, image.size)).sum()) for way, one in found.items()}
+    read = {way: int(words_read(item, words, shown(measured, one, image.size)).sum()) for way, one in found.items()}
     for way, threshold in RULES.items():
-        read[way] = int(measures.words_read(words, by_rule(measured, threshold, tokens, image.size)).sum())
+        read[way] = int(words_read(item, words, by_rule(measured, threshold, tokens, image.size)).sum())
     among = {way: found[way] for way in WAYS[:3] if way in found}
     return read, min(among, key=lambda way: among[way].loss)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", default="held,screens,signs")
     parser.add_argument("--tokens", default="64,128,256,512,1024")
     parser.add_argument("--pages", default="")
     parser.add_argument("--json", default="")
@@ -132,23 +161,28 @@ def main():
         return 77
     ways, rows = decider(), []
     with tempfile.TemporaryDirectory() as folder:
-        for item in Images(folder).of("held"):
+        images = Images(folder)
+        for item in (item for group in options.sets.split(",") for item in images.of(group)):
             if options.pages and item.name not in options.pages.split(","):
                 continue
-            words = [word for word, there in zip(item.words, measures.words_read(item.words, item.pixels)) if there]
+            words = [word for word, there in zip(item.words, words_read(item, item.words, item.pixels)) if there]
             for tokens in map(int, options.tokens.split(",")):
                 read, auto = measure(ways, item, words, tokens)
-                rows.append({"page": item.name, "tokens": tokens, "words": len(words), "auto": auto, **read})
+                rows.append({"set": item.group, "page": item.name, "tokens": tokens, "words": len(words), "auto": auto, **read})
                 print(f"{item.name:12} {tokens:5d} tokens, {len(words):4d} words: " +
                       ", ".join(f"{way} {read[way]}" for way in (*WAYS, *RULES) if way in read) + f"; auto: {auto}", flush=True)
-    print_table(rows)
+    for group in dict.fromkeys(row["set"] for row in rows):
+        print_table(group, [row for row in rows if row["set"] == group])
     if options.json:
         write_json(options.json, rows)
     return 0
 
 
-def print_table(rows):
-    print(f"\n{'tokens':>7} " + " ".join(f"{way:>9}" for way in (*WAYS, *RULES, "auto")) + "   words read, % of those read in the full page")
+def print_table(group, rows):
+    pages, cases = len({row["page"] for row in rows}), sum(row["words"] for row in rows) // len({row["tokens"] for row in rows})
+    below = sum(row[row["auto"]] < row["smaller"] for row in rows)
+    print(f"\n{group}: {pages} pictures, {cases} words; auto reads fewer than smaller in {below} of {len(rows)} cases")
+    print(f"{'tokens':>7} " + " ".join(f"{way:>9}" for way in (*WAYS, *RULES, "auto")) + "   words read, % of those read in the full page")
     for tokens in sorted({row["tokens"] for row in rows}):
         own = [row for row in rows if row["tokens"] == tokens]
         words = sum(row["words"] for row in own)
