@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many questions a small model answers rightly, by the way in which the tokens of its pictures are spent.
 
-    bench/answers.py [FOLDER...] [--scenes 100] [--shares 6,12,25,50] [--json FILE]
+    bench/answers.py [FOLDER...] [--scenes 100] [--shares 6,12,25,50] [--json FILE] [--read FILE...]
 
-Each FOLDER is a model of answers_train.py; without one it is bench/answers-model, which is seed 0. The scenes are held back
+Each FOLDER is a model of answers_train.py; without one it is bench/answers-model, which is seed 0. The table of one model has 95 %
+intervals; that of several has the mean over them and its standard error. `--json` writes what was found, which `--read` takes
+in place of asking a model again. The scenes are held back
 (answers_scenes.py): no model saw their photos, fonts and seeds.
 An answer is right if each of its letters is the likeliest one. Rows of the table:
 
@@ -21,6 +23,7 @@ Runs in the environment of ci/hf-environment, with the package; exit 77 without.
 others, and what does not help it is not claimed to help.
 """
 import argparse
+import json
 import math
 import os
 import sys
@@ -203,40 +206,56 @@ def interval(right):
     return 100 * mean, 196 * math.sqrt(mean * (1 - mean) / len(right))
 
 
-def table(found, shares):
-    ways = list(dict.fromkeys(way for way, _ in found))
+def over_models(several):
+    """The mean over models in per cent, and its standard error."""
+    means = [100 * float(np.mean(right)) for right in several]
+    return float(np.mean(means)), float(np.std(means, ddof=1)) / math.sqrt(len(means))
+
+
+def table(models, shares):
+    """models: of each what `ask` found."""
+    ways = list(dict.fromkeys(way for found in models for way, _ in found))
     lines = ["| % of the tokens | way | " + " | ".join(KINDS) + " |", "|---|---|" + "---|" * len(KINDS)]
     for share in (100, *shares):
         for way in ways:
-            if (way, share) in found:
-                of = found[way, share]
-                cells = ["%.0f ± %.0f" % interval(of[kind]) if kind in of else "" for kind in KINDS]
+            several = [found[way, share] for found in models if (way, share) in found]
+            if several:
+                cells = ["%.0f ± %.0f" % (over_models([of[kind] for of in several]) if len(several) > 1 else interval(several[0][kind]))
+                         if all(kind in of for of in several) else "" for kind in KINDS]
                 lines.append(f"| {share} | {way} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
+def read(path):
+    """What --json wrote: {model: {(way, share): {kind: [right, ...]}}}"""
+    with open(path, encoding="utf-8") as file:
+        kept = json.load(file)
+    return {name: {(row["way"], row["share"]): row["right"] for row in rows} for name, rows in kept.items()}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", default=[os.path.join(HERE, "answers-model")])
+    parser.add_argument("folders", nargs="*", metavar="FOLDER")
     parser.add_argument("--scenes", type=int, default=100, help="of each kind")
     parser.add_argument("--shares", default="6,12,25,50")
     parser.add_argument("--json")
+    parser.add_argument("--read", nargs="+", default=[])
     options = parser.parse_args()
     shares = [float(one) if "." in one else int(one) for one in options.shares.split(",")]
     torch.set_num_threads(1)
+    models = {name: found for path in options.read for name, found in read(path).items()}
     source = scenes.Source(scenes.HELD, SEED)
-    held = [source.scene(kind) for kind in ("few", "crowd", "text") for _ in range(options.scenes)]
-    together = {}
-    for folder in options.folders:
-        found = ask(Model(folder), held, shares)
-        for key, kinds in found.items():
-            for kind, right in kinds.items():
-                together.setdefault(key, {}).setdefault(kind, []).extend(right)
-        print(f"{os.path.basename(os.path.normpath(folder))}\n{table(found, shares)}\n", flush=True)
-    if len(options.folders) > 1:
-        print(f"all\n{table(together, shares)}")
+    folders = options.folders or ([] if options.read else [os.path.join(HERE, "answers-model")])
+    held = [source.scene(kind) for kind in ("few", "crowd", "text") for _ in range(options.scenes)] if folders else []
+    for folder in folders:
+        models[os.path.basename(os.path.normpath(folder))] = ask(Model(folder), held, shares)
+    for name, found in models.items():
+        print(f"{name}\n{table([found], shares)}\n", flush=True)
+    if len(models) > 1:
+        print(f"mean of {len(models)} models, and its standard error\n{table([*models.values()], shares)}")
     if options.json:
-        write_json(options.json, {f"{way} {share}": kinds for (way, share), kinds in together.items()})
+        write_json(options.json, {name: [{"way": way, "share": share, "right": kinds} for (way, share), kinds in found.items()]
+                                  for name, found in models.items()})
 
 
 if __name__ == "__main__":

@@ -120,3 +120,22 @@ def test_a_table_has_each_way(folder, capsys, monkeypatch):
     for way in (*answers.BLIND, *answers.RULES, "random", "thumb+random", "looks", "true"):
         assert f"| 12 | {way} |" in said
     assert "| 100 | full |" in said
+
+
+def test_tables_of_several_models_have_their_mean_and_its_error(capsys, monkeypatch, tmp_path):
+    """Also of what an earlier run wrote."""
+    def found(right):
+        return {("full", 100): {"few": [True, True]}, ("smaller", 12): {"few": right}}
+    paths = [tmp_path / f"{seed}.json" for seed in range(3)]
+    for path, right in zip(paths, ([True] * 4, [True, False] * 2, [False] * 4)):
+        monkeypatch.setattr(answers, "ask", lambda *given, right=right: found(right))
+        monkeypatch.setattr(answers, "Model", lambda given: None)
+        monkeypatch.setattr(sys, "argv", ["answers.py", f"/a/{path.stem}", "--scenes", "1", "--shares", "12", "--json", str(path)])
+        answers.main()
+    alone = capsys.readouterr().out
+    assert "| 12 | smaller | 50 ± 49 |" in alone and "mean of" not in alone
+    monkeypatch.setattr(answers, "ask", None)  # nothing is asked again
+    monkeypatch.setattr(sys, "argv", ["answers.py", "--shares", "12", "--read", *map(str, paths)])
+    answers.main()
+    said = capsys.readouterr().out
+    assert "mean of 3 models" in said and f"| 12 | smaller | 50 ± {50 / 3**.5:.0f} |" in said and "| 100 | full | 100 ± 0 |" in said
