@@ -62,3 +62,5 @@ def test_pruner(a, b):
     tried(pruner.batch_of, [{"role": "user", "content": [{"type": "image", "image": a}, {"type": "text", "text": "what?"}]}])
     tried(pruner.prune, a)
     tried(pruner.prune, BATCH, query=a, features=b)
+    tried(pruner.prune, BATCH, errors=a)
+    tried(pruner.prune, [a, "nowhere.jpg"], query=b, errors="skip")

@@ -300,6 +300,102 @@ def test_the_example_program_answers_with_llava(checkout, capsys):
     assert "\n11 of 36 tokens, decided in " in capsys.readouterr().out
 
 
+# ---- Broken pictures ----
+
+BROKEN = {"type": "image", "path": "nowhere.jpg"}
+GONE = "image 1, 'nowhere.jpg': there is no such file"
+
+
+def assert_same_prompts(found, expected):
+    assert torch.equal(found.input_ids, expected.input_ids) and torch.equal(found.kept, expected.kept)
+    assert torch.equal(found.forward().logits, expected.forward().logits)
+
+
+def test_a_broken_image_loses_none_of_the_others(pruner, folder, server, caplog):
+    paths = [folder / "a.jpg", folder / "b b.jpg"]
+    expected = pruner.prune(paths, question=WHAT["text"])
+    for broken in ("nowhere.jpg", folder / "cut.jpg", folder / "none.jpg", f"{server}/nowhere.jpg", "http://127.0.0.1:9/a.jpg", None):
+        with pytest.raises(tv.Error, match="^image 1"):
+            pruner.prune([paths[0], broken, paths[1]], question=WHAT["text"])
+        caplog.clear()
+        found = pruner.prune([paths[0], broken, paths[1]], question=WHAT["text"], errors="skip")
+        assert_same_prompts(found, expected)
+        line, = map(str, found.skipped.values())
+        assert list(found.skipped) == [1] and found.conversations == [0] and [record.getMessage() for record in caplog.records] == [line]
+        # The others keep their numbers.
+        assert found.report.images == [0, 2] and found.report.skipped == found.skipped
+        assert re.findall(r"\n  (picture \d|left out: .*)", repr(found.report)) == ["picture 0", "picture 2", f"left out: {line}"]
+    assert expected.skipped == {} and expected.report.images == [0, 1] and "picture 1" in repr(expected.report)
+    options = {"max_new_tokens": 3, "do_sample": False}
+    generated = pruner.generate([paths[0], "nowhere.jpg", paths[1]], question=WHAT["text"], errors="skip", **options)
+    assert torch.equal(generated, pruner.generate(paths, question=WHAT["text"], **options))
+
+
+def test_a_conversation_without_its_pictures_is_left_out(pruner, folder):
+    a, b = ({"type": "image", "path": folder / name} for name in ("a.jpg", "b b.jpg"))
+    text = user({"type": "text", "text": "Hello"})
+    conversations = [user(a, WHAT), user(BROKEN, BROKEN, WHAT), text, user(BROKEN, b, WHAT)]
+    found = pruner.prune(conversations, errors="skip")
+    assert found.conversations == [0, 2, 3] and list(found.skipped) == [1, 2, 3] and found.report.images == [0, 4]
+    assert_same_prompts(found, pruner.prune([user(a, WHAT), text, user(b, WHAT)]))
+    with pytest.raises(tv.ArgumentError, match=r"conversation 1 has lost all of its pictures \(image 1, 'nowhere.jpg': there is no such file\)"):
+        pruner.generate(conversations, errors="skip", max_new_tokens=1)
+    assert pruner.generate([conversations[3], text], errors="skip", max_new_tokens=1).shape[0] == 2
+    for alone in (conversations[1], [conversations[1]] * 2):
+        for call in (pruner.prune, pruner.generate):
+            with pytest.raises(FileNotFoundError, match="image 0, 'nowhere.jpg'"):
+                call(alone, errors="skip")
+
+
+def test_later_errors_have_the_numbers_of_the_images_as_given(pruner, folder):
+    few = hf.Pruner(pruner.model, pruner.processor, budget=4)
+    images = ["nowhere.jpg", folder / "a.jpg", np.zeros((40, 40, 2), np.uint8)]
+    with pytest.raises(tv.ArgumentError, match="image 2 is no picture"):
+        few.prune(images, question=WHAT["text"], errors="skip")
+    report = few.prune(images[:2] + [folder / "b b.jpg"], question=WHAT["text"], errors="skip").report
+    assert report.without == "the processor makes none of so few tokens of pictures 1, 2"
+
+
+def test_a_broken_image_takes_its_query_along(pruner, folder):
+    paths = [folder / "a.jpg", folder / "b b.jpg"]
+    features = [np.random.default_rng(seed).normal(size=(6, 8, 4)).astype(np.float32) for seed in range(3)]
+    query = [one[seed, seed] for seed, one in enumerate(features)]
+    found = pruner.prune([paths[0], "nowhere.jpg", paths[1]], query=query, features=features, errors="skip")
+    assert_same_prompts(found, pruner.prune(paths, query=query[::2], features=features[::2]))
+    assert found.report is None and list(found.skipped) == [1]
+    with pytest.raises(tv.ArgumentError, match="there are 3 images, of which 1 are left out: query must be a list of as many entries, it has 2"):
+        pruner.prune([paths[0], "nowhere.jpg", paths[1]], query=query[:2], features=features, errors="skip")
+    given = hf._messages.Loaded(pruner.processor, [paths[0], "nowhere.jpg", paths[1]], None, skip=True)
+    assert given.left("query", list("abcdef"), 2) == list("abef")  # of LLaVA-NeXT, whose images are two pictures
+
+
+def test_videos_and_two_looks_beside_a_broken_image(pruner, folder):
+    frames = np.stack([draw(112, 112, seed) for seed in range(4)])
+    a, video = {"type": "image", "path": folder / "a.jpg"}, {"type": "video", "video": frames}
+    for parts, images, numbers in (([video, a], [1], "12"), ([video], [], "0")):  # a video is a picture that is left
+        found = pruner.prune(user(BROKEN, *parts, WHAT), errors="skip")
+        assert_same_prompts(found, pruner.prune(user(*parts, WHAT)))
+        assert found.report.images == images and "".join(re.findall(r"\n  picture (\d)", repr(found.report))) == numbers
+    with pytest.raises(FileNotFoundError, match="video 0, 'nowhere.mp4'"):
+        pruner.prune(user(BROKEN, a, {"type": "video", "path": "nowhere.mp4"}, WHAT), errors="skip")
+    twice = hf.Pruner(pruner.model, pruner.processor, budget=24, looks=2)
+    found = twice.prune(["nowhere.jpg", folder / "a.jpg"], question=WHAT["text"], errors="skip")
+    assert_same_prompts(found, twice.prune(folder / "a.jpg", question=WHAT["text"]))
+    assert found.report.look is not None and found.report.images == [1] and list(found.skipped) == [0]
+    with pytest.raises(FileNotFoundError, match="image 0, 'nowhere.jpg'"):
+        twice.prune("nowhere.jpg", question=WHAT["text"], errors="skip")
+
+
+def test_what_cannot_be_skipped_is_refused(pruner, folder):
+    with pytest.raises(tv.ArgumentError, match='a batch has its pictures already: errors="skip" is for images and messages'):
+        pruner.prune(pruner.batch_of(folder / "a.jpg"), errors="skip")
+    for call in (pruner.prune, pruner.generate):
+        with pytest.raises(tv.ArgumentError, match="errors"):
+            call(folder / "a.jpg", errors="never")
+    with pytest.raises(tv.ArgumentError, match="a part of a message is of the type 'audio'"):
+        pruner.prune(user({"type": "audio", "audio": "x"}, {"type": "image", "path": folder / "a.jpg"}), errors="skip")
+
+
 # ---- Processors without videos, without a template, without a tokenizer ----
 
 def llava():
@@ -350,3 +446,5 @@ def test_an_encoders_images(folder):
     assert_same(pruner.batch_of([folder / "a.jpg", images[1]]), processor(images=[transformers.image_utils.load_image(str(folder / "a.jpg")),
                                                                                   images[1]], return_tensors="pt"))
     assert pruner.prune(pruner.batch_of(images)).forward().last_hidden_state.shape[:2] == (2, 9)
+    left = pruner.prune([images[0], "nowhere.jpg", images[1]], errors="skip")
+    assert torch.equal(left.rows, pruner.prune(images).rows) and str(left.skipped[1]) == GONE and left.report.images == [0, 2]

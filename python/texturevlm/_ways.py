@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 import numpy as np
 
 from ._arguments import choice, integer, real
-from ._core import ArgumentError
+from ._core import ArgumentError, Error
 from ._cut import Crop, Cut, Prompt, crop_of, cut
 from ._functions import predict, scores, topk
 from ._prediction import PICTURES, Prediction
@@ -128,6 +128,13 @@ class Report:
     once: str | None = None
     """Why there was one look where two were asked for."""
 
+    images: list[int] = dataclasses.field(default_factory=list, repr=False)
+    """For each picture of an image, the number of that image among all that were given. Empty where an image becomes several
+    pictures, and for those of a batch: pictures are then counted from 0."""
+
+    skipped: Mapping[int, Error] = dataclasses.field(default_factory=dict, repr=False)
+    """The images that were left out, by their number, with the error of each. They have no picture."""
+
     def draw(self) -> Picture:
         """A picture of what the model sees: its pictures side by side, in which tokens that are left out are nearly white.
 
@@ -146,6 +153,11 @@ class Report:
             left += one.shape[1] + gap
         return Picture(whole)
 
+    def of_images(self, images: list[int], videos: int, skipped: Mapping[int, Error]) -> Report:
+        """With the numbers of the images that there are, and of how many videos. skipped: the images that are not there."""
+        one_each = len(self.pictures) in (len(images), len(images) + videos)
+        return dataclasses.replace(self, images=images if one_each else [], skipped=skipped)
+
     def with_videos(self, videos: Report) -> Report:
         """With what was decided for videos behind it."""
         return dataclasses.replace(self, pictures=self.pictures + videos.pictures, candidates=self.candidates + videos.candidates,
@@ -160,11 +172,13 @@ class Report:
         beside = "" if self.without is None else f"; not compared with a smaller picture: {self.without}"
         beside += "" if self.once is None else f"; one look: {self.once}"
         lines = [f"{self.tokens} of {sum(self.full)} tokens, decided in {self.milliseconds:.0f} ms{beside}"]
-        for number, (chosen, among, full) in enumerate(zip(self.pictures, self.candidates, self.full)):
+        for place, (chosen, among, full) in enumerate(zip(self.pictures, self.candidates, self.full)):
+            number = self.images[place] if place < len(self.images) else place + (len(self.skipped) if self.images else 0)
             others = ", ".join(f"{one.way} {one.loss:.3f}" for one in among if one is not chosen)
             loss = "" if math.isnan(chosen.loss) else f", loss {chosen.loss:.3f}"
             lines.append(f"  picture {number}: {chosen.way}, {chosen.tokens} tokens of {chosen.columns} x {chosen.rows} "
                          f"(full: {full}){loss}{f' ({others})' if others else ''}")
+        lines += [f"  left out: {error}" for error in self.skipped.values()]
         return "\n".join(lines)
 
 
@@ -417,9 +431,9 @@ def decide(images: list[Any], rule: Rule, spending: Spending, resample: Any,
     return pictures, chosen, among
 
 
-def uncompared(among: list[list[Candidate]]) -> str | None:
-    """Why a smaller picture is not among the candidates of some picture; None: it is among those of all."""
-    lacking = [str(number) for number, one in enumerate(among) if not {"smaller", "full"} & {candidate.way for candidate in one}]
+def uncompared(among: list[list[Candidate]], numbers: Sequence[int]) -> str | None:
+    """Why a smaller picture is not among the candidates of some picture; None: it is among those of all. numbers: those of the images."""
+    lacking = [str(number) for number, one in zip(numbers, among) if not {"smaller", "full"} & {candidate.way for candidate in one}]
     if not lacking:
         return None
     return f"the processor makes none of so few tokens of picture{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Callable
 
 import torch
 
 from .._arguments import short
-from .._core import ArgumentError, ArgumentTypeError
+from .._core import ArgumentError, ArgumentTypeError, Error
 from ._generate import check_own, generate
 from ._tokens import Bound
 from ._ways import Report
@@ -25,9 +26,13 @@ class PrunedBatch(Bound):
         tokens: how many tokens of pictures are left.
         all_tokens: how many tokens of pictures there were, in the pictures that the model gets.
         report: what was decided for the pictures, where a `Pruner` decided by what they lose; else None.
+        skipped: the images that a `Pruner` left out, by their number over all messages from 0, with the error of each.
+        conversations: which of the conversations that a `Pruner` was given each row is; None: it was given a batch.
     """
 
     report: Report | None = None
+    skipped: Mapping[int, Error] = MappingProxyType({})
+    conversations: list[int] | None = None
 
     _prefix: tuple[Any, int] | None = None  # the cache of an earlier prompt that begins alike, and for how many tokens it does
     position_ids: torch.Tensor

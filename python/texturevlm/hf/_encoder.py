@@ -8,11 +8,12 @@ else. In these layers a patch without its neighbours gets the same values as wit
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Callable, NoReturn
 
 import torch
 
-from .._core import ArgumentError
+from .._core import ArgumentError, Error
 from ._tokens import Bound, check_pictures, check_shapes, chosen_tokens, kept_of
 from ._ways import Report
 from ._wrapped import asks_for_layers, check_adapters, check_gradients, check_taken, view_of
@@ -70,9 +71,13 @@ class PrunedImages(Bound):
         tokens: how many patches are left.
         all_tokens: how many patches there were.
         report: what was decided for the pictures, where a `Pruner` decided by what they lose; else None.
+        skipped: the images that a `Pruner` left out, by their number from 0, with the error of each.
+        conversations: as of a `PrunedBatch`. All images of a list are one.
     """
 
     report: Report | None = None
+    skipped: Mapping[int, Error] = MappingProxyType({})
+    conversations: list[int] | None = None
     _sums_gradients = False  # whether the model was wrapped in DistributedDataParallel
 
     def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any) -> None:

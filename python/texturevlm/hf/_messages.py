@@ -24,7 +24,7 @@ import numpy as np
 import transformers
 
 from .._arguments import short
-from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError, warn
+from .._core import ArgumentError, ArgumentTypeError, Error, FileError, MissingFileError, logger, warn
 from ._families import at_least
 from ._processors import BEYOND, VALUES
 
@@ -39,12 +39,51 @@ class Loaded:
     conversations: lists of messages, whose content is a list of parts.
     batched: whether a list of conversations was given.
     counts: how many images and videos there are.
+    skipped: by their number over all messages, the images that cannot be loaded, with their errors. They are in no conversation.
+    numbers: the numbers of the images that are there.
+    rows: the numbers of the conversations that are there. One that has lost all of its pictures is not: its question would be
+        answered without them.
+
+    skip: whether images that cannot be loaded are left out. If no conversation is left, the error of the first image is raised.
     """
 
-    def __init__(self, processor: Any, messages: Any, question: str | None) -> None:
+    def __init__(self, processor: Any, messages: Any, question: str | None, skip: bool = False) -> None:
         conversations, self.batched = conversations_of(messages, question)
         self.counts = {"image": 0, "video": 0}
-        self.conversations = [[_loaded(message, processor, self.counts) for message in conversation] for conversation in conversations]
+        self.skipped: dict[int, Error] = {}
+        self.conversations, self.rows = [], []
+        self.lost: dict[int, Error] = {}  # by the number of a conversation that is not there, the error of its first image
+        for row, conversation in enumerate(conversations):
+            first = self.counts["image"]
+            loaded = [_loaded(message, processor, self.counts, self.skipped if skip else None) for message in conversation]
+            if first in self.skipped and not any(part["type"] in _SOURCES for message in loaded for part in message["content"]):
+                self.lost[row] = self.skipped[first]
+            else:
+                self.conversations.append(loaded)
+                self.rows.append(row)
+        if not self.rows:
+            raise self.lost[0]
+        for error in self.skipped.values():
+            logger.warning("%s", error)
+        self.numbers = [number for number in range(self.counts["image"]) if number not in self.skipped]
+        self.counts["image"] = len(self.numbers)
+
+    def check_rows(self) -> None:
+        """Refuses conversations that have lost all of their pictures."""
+        for row, error in self.lost.items():
+            raise ArgumentError(f"conversation {row} has lost all of its pictures ({error}): generate gives a row for each conversation; "
+                                "prune(...).conversations says which are left")
+
+    def left(self, name: str, entries: Any, each: int) -> Any:
+        """The entries of a list that belong to the images that are there. each: how many entries an image may have beside one."""
+        if not self.skipped or not isinstance(entries, (list, tuple)):
+            return entries
+        count = len(self.numbers) + len(self.skipped)
+        if len(entries) not in (count, each * count):
+            raise ArgumentError(f"there are {count} images, of which {len(self.skipped)} are left out: {name} must be a list of as many entries, "
+                                f"it has {len(entries)}")
+        of_one = len(entries) // count
+        return [entry for number in self.numbers for entry in entries[number * of_one:(number + 1) * of_one]]
 
     def replace(self, conversation: int, images: list[list[Any]]) -> None:
         """Puts one or several pictures in the place of each image of a conversation."""
@@ -128,8 +167,11 @@ def conversations_of(messages: Any, question: str | None) -> tuple[list[list[Any
     return [[{"role": "user", "content": content}]], False
 
 
-def _loaded(message: Mapping[str, Any], processor: Any, counts: dict[str, int]) -> dict[str, Any]:
-    """The message with its content as a list of parts, in which pictures are loaded. Adds to `counts` the pictures and videos."""
+def _loaded(message: Mapping[str, Any], processor: Any, counts: dict[str, int], skipped: dict[int, Error] | None) -> dict[str, Any]:
+    """The message with its content as a list of parts, in which pictures are loaded. Adds to `counts` the pictures and videos.
+
+    Images that cannot be loaded are left out, and added to `skipped`. None: they raise their errors.
+    """
     if not isinstance(message.get("role"), str):
         raise ArgumentError(f"a message has no role: {short(dict(message))[:60]}")
     content = message.get("content")
@@ -139,7 +181,16 @@ def _loaded(message: Mapping[str, Any], processor: Any, counts: dict[str, int]) 
         content = [{"type": "text", "text": content}]
     if not isinstance(content, (list, tuple)):
         raise ArgumentTypeError(f"the content of a message is {short(content)[:60]}, neither a text nor a list of parts")
-    return {**message, "content": [_part(part, processor, counts) for part in content]}
+    parts = []
+    for part in content:
+        number = counts["image"]
+        try:
+            parts.append(_part(part, processor, counts))
+        except Error as error:
+            if skipped is None or counts["image"] == number:  # not of an image
+                raise
+            skipped[number] = error.with_traceback(None)  # a traceback would keep the image alive
+    return {**message, "content": parts}
 
 
 def _part(part: Any, processor: Any, counts: dict[str, int]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import torch
 from .._arguments import integer, short
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device
+from .._each import on_error
 from . import _encoder, _features, _films, _looks, _messages, _prompt, _qwen, _showing, _tiles, _ways
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
@@ -43,11 +44,11 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
       picture does not have.
     - `DeviceError`: a version of transformers that is not supported.
     """
-    return _pruned(model, batch, keep, keep_videos, 1)
+    return _batch_without(model, batch, keep, keep_videos, 1)
 
 
-def _pruned(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] | None, keep_videos: list[torch.Tensor] | None,
-            least: int) -> PrunedBatch | PrunedImages:
+def _batch_without(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] | None, keep_videos: list[torch.Tensor] | None,
+                   least: int) -> PrunedBatch | PrunedImages:
     """What `prune_batch` makes. least: of each picture so many tokens are kept at least; 0 where its model takes none of a picture."""
     inner = unwrapped(model)
     family = family_of(inner)
@@ -72,6 +73,8 @@ def _pruned(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] | Non
 # and knows nothing about those of the second.
 _MADE = ("position_ids", "inputs_embeds", "past_key_values", "cache_position", "mm_encoder_outputs")
 _OTHERS = ("pixel_values_videos", "input_features")
+# Families of which an image is two pictures, with an entry of a query each.
+_TWICE = ("llava_next", "llava_onevision")
 
 
 def _check_batch(model: Any, family: Family, batch: Any) -> None:
@@ -158,20 +161,49 @@ class Pruner(Bound):
         self._around: int | None = None  # tokens of the prompt beside those of a further picture, once they are counted
         _looks.check_looks(inner, processor, self._looks, self._options)
 
-    def prune(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
+    def prune(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None,
+              errors: Literal["raise", "skip"] = "raise") -> PrunedBatch | PrunedImages:
         """Makes the shorter batch: a `PrunedBatch`, or for an image encoder `PrunedImages`.
 
         `messages_or_batch` is a batch of the processor, or anything that `batch_of` takes. Of messages and images the size of the
         pictures can be chosen, too. `query` and `features` are lists with an entry for each image (`select_tokens`).
+
+        errors: what becomes of an image that cannot be loaded: there is no such file, it is no picture, its URL fails. ``"raise"``
+        raises its error. ``"skip"`` writes the error to the logger ``texturevlm``, and leaves out the image with its entries of
+        `query` and `features`. `skipped` of what is made has the numbers and errors of these images; other images keep their numbers.
+
+        - A conversation of which neither an image nor a video is left is left out, too: its question would be answered without any.
+          `conversations` of what is made says which are left, one for each row. If none is left, the error of the first image is
+          raised.
+        - A broken video raises its error in any case. A batch has its pictures already: "skip" is refused for it.
         """
+        return self._pruned(messages_or_batch, question, query, features, errors, False)
+
+    def _pruned(self, messages_or_batch: Any, question: str | None, query: Any, features: Any, errors: Any, each: bool) -> PrunedBatch | PrunedImages:
+        """What `prune` makes. each: every conversation must be left."""
+        skip = on_error(errors)
         wanted = "pixel_values" if self._family.kind == "encoder" else "input_ids"
         if isinstance(messages_or_batch, Mapping) and wanted in messages_or_batch:
             if self._looks == 2:
                 raise ArgumentError("a batch has its pictures at one size already: give the image and the question for looks=2")
             if question is not None:
                 raise ArgumentError("a question is for images; a batch has its text already")
+            if skip:
+                raise ArgumentError('a batch has its pictures already: errors="skip" is for images and messages')
             return self._prune(messages_or_batch, query, features)
-        given = _messages.Loaded(self.processor, messages_or_batch, question)
+        given = _messages.Loaded(self.processor, messages_or_batch, question, skip)
+        if each:
+            given.check_rows()
+        several = 2 if unwrapped(self.model).config.model_type in _TWICE else 1
+        query, features = given.left("query", query, several), given.left("features", features, several)
+        pruned = self._made(given, query, features)
+        pruned.skipped, pruned.conversations = given.skipped, given.rows
+        if pruned.report is not None:
+            pruned.report = pruned.report.of_images(given.numbers, given.counts["video"], given.skipped)
+        return pruned
+
+    def _made(self, given: _messages.Loaded, query: Any, features: Any) -> PrunedBatch | PrunedImages:
+        """What is made of messages that are loaded."""
         if given.counts["video"] and self._family.kind == "qwen":
             self._check_videos(given)
         asked = query is not None or features is not None
@@ -242,7 +274,7 @@ class Pruner(Bound):
             raise ArgumentError("looks=2 chooses the size of pictures: it is for a processor whose rule of sizes is known, without a query")
         images = getattr(self.processor, "image_processor", self.processor)
         original, spending, began = _image_of(given), self._options["spending"], time.perf_counter()
-        image = _ways.picture_of(original, images, "image 0")
+        image = _ways.picture_of(original, images, f"image {given.numbers[0]}")
         plan = showing.plan(image.size, spending, self._length_of(showing))
         if isinstance(plan, str):
             once = self._look_once(given, self._rule())
@@ -278,7 +310,7 @@ class Pruner(Bound):
         chosen: list[_ways.Candidate] = []
         among, full, seen = [], [], []
         for conversation, parts in enumerate(given.images()):
-            shown = [_ways.picture_of(part["image"], images, f"image {len(chosen) + number}") for number, part in enumerate(parts)]
+            shown = [_ways.picture_of(part["image"], images, f"image {given.numbers[len(chosen) + i]}") for i, part in enumerate(parts)]
             pictures, found, candidates = _ways.decide(shown, rule, self._options["spending"], images.resample, self._options["device"])
             made = [picture.shown(one) for picture, one in zip(pictures, found)]
             # Of an image that stays as it is, the processor gets what it would get without us, to the bit.
@@ -289,7 +321,7 @@ class Pruner(Bound):
             chosen += found
             among += candidates
         keep = [torch.from_numpy(mask.reshape(-1)) for _, mask in seen]
-        report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began), _ways.uncompared(among), seen)
+        report = _ways.Report(chosen, among, full, 1000 * (time.perf_counter() - began), _ways.uncompared(among, given.numbers), seen)
         batch = self._moved(_messages.made_of(self.processor, given, {}))
         _check_grids(_grids_of(batch, unwrapped(self.model), rule.side), [mask.shape for _, mask in seen])
         if given.counts["video"] and self._sizes_videos():
@@ -323,7 +355,7 @@ class Pruner(Bound):
         among: list[list[_tiles.Choice]] = []
         alone = sum(map(len, given.images())) == 1
         for parts in given.images():
-            shown = [_ways.picture_of(part["image"], images, f"image {len(pictures) + place}") for place, part in enumerate(parts)]
+            shown = [_ways.picture_of(part["image"], images, f"image {given.numbers[len(pictures) + place]}") for place, part in enumerate(parts)]
             measured, found, candidates = _tiles.decide_tiles(shown, showing, around, alone, self._options["spending"], images.resample,
                                                               self._options["device"])
             pictures, among = pictures + measured, among + candidates
@@ -339,9 +371,9 @@ class Pruner(Bound):
         seen = self._put_tiles(given, showing, pictures, chosen)
         batch = self._moved(_messages.made_of(self.processor, given, showing.options))
         _check_grids(_grids_of(batch, unwrapped(self.model), showing.side), [mask.shape for _, mask in seen])
-        pruned = _pruned(self.model, batch, [torch.from_numpy(mask.reshape(-1).copy()) for _, mask in seen], None, 0)
+        pruned = _batch_without(self.model, batch, [torch.from_numpy(mask.reshape(-1).copy()) for _, mask in seen], None, 0)
         candidates_of = [[one.candidate for one in several] for several in among]
-        pruned.report = _ways.Report(ways, candidates_of, full, _ways.since(began), _ways.uncompared(candidates_of),
+        pruned.report = _ways.Report(ways, candidates_of, full, _ways.since(began), _ways.uncompared(candidates_of, given.numbers),
                                      [(_under(picture, mask, showing.side), mask) for picture, mask in seen if mask.any()])
         return pruned
 
@@ -424,15 +456,16 @@ class Pruner(Bound):
         return self._moved(_messages.batch_of(self.processor, messages, question, options))
 
     def generate(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None,
-                 **options: Any) -> Any:
+                 errors: Literal["raise", "skip"] = "raise", **options: Any) -> Any:
         """Generates an answer, like model.generate(**batch, **options): gives the prompts, followed by what is generated.
 
-        `messages_or_batch` is a batch of the processor (with input_ids), or anything that `batch_of` takes.
+        `messages_or_batch` is a batch of the processor (with input_ids), or anything that `batch_of` takes. `errors` is as in `prune`,
+        but every conversation has its row here: one of which no picture is left is refused, by its number.
         """
         if self._family.kind == "encoder":
             name = unwrapped(self.model).config.model_type
             raise ArgumentError(f"a {name} is an encoder, which generates nothing: prune(batch).forward()")
-        return self.prune(messages_or_batch, question=question, query=query, features=features).generate(**options)
+        return self._pruned(messages_or_batch, question, query, features, errors, True).generate(**options)
 
 
 def _device_of(model: Any) -> Any:
