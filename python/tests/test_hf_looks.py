@@ -256,11 +256,23 @@ def test_the_layer_that_is_watched_sees_all_places():
     text = family.model.config.get_text_config()
     for kinds, wanted in ((["full_attention"] * 3, 1), (["sliding_attention", "sliding_attention", "full_attention"], 2)):
         text.layer_types = kinds
-        layers = _looks._watched(family.model, []).model.language_model.layers
-        assert [i for i, layer in enumerate(layers) if hasattr(layer.self_attn, "_texturevlm_rows")] == [wanted]
+        path, *numbers = _looks._layer_of(family.model)
+        layers = _looks._watched(family.model, f"{path}.{wanted}.self_attn", []).model.language_model.layers
+        assert numbers == [wanted, 3] and [i for i, layer in enumerate(layers) if hasattr(layer.self_attn, "_texturevlm_rows")] == [wanted]
     text.layer_types = ["sliding_attention"] * 3
     with pytest.raises(tv.DeviceError, match="no layer of a InternVLForConditionalGeneration has attention to all places"):
-        _looks._watched(family.model, [])
+        family.looked()
+
+
+def test_the_report_names_the_layer_and_its_heads(family):
+    from texturevlm.hf import _looks
+    report = family.looked().report
+    path, number, count = _looks._layer_of(family.model)
+    layers, heads = family.model.get_submodule(path), family.model.config.get_text_config().num_attention_heads
+    assert count == len(layers) and hasattr(layers[number], "self_attn")
+    assert number == (3 if family.name == "qwen3_5" else count // 2)  # of whose four layers one has attention
+    assert report.layer == f"layer {number} of 0 .. {count - 1}, the mean of all {heads} heads" and report.candidates == [[]]
+    assert f"; looked by {report.layer}\n" in repr(report)
 
 
 def test_a_sink_takes_its_share():
@@ -332,7 +344,7 @@ def test_where_the_tokens_are_too_few_or_enough_its_way_decides(family):
     for budget, ways in ((5, {"smaller", "pruned", "pictures"}), (enough, {"full"})):
         pruned = hf.Pruner(family.model, family.processor, budget=budget, looks=2).prune(family.photo(), question=QUESTION)
         once = hf.Pruner(family.model, family.processor, budget=budget).prune(family.photo(), question=QUESTION)
-        assert pruned.report.look is None and pruned._prefix is None and torch.equal(pruned.input_ids, once.input_ids)
+        assert pruned.report.look is pruned.report.layer is pruned._prefix is None and torch.equal(pruned.input_ids, once.input_ids)
         assert family.tiled or pruned.report.pictures[0].way in ways
         assert pruned.report.tokens <= budget
         why = "a first look" if budget == 5 else "the tokens are enough for the full picture"

@@ -107,7 +107,8 @@ class Report:
     """What was decided for the pictures of a batch, and for its videos, which come after them.
 
     pictures: the choice for each picture.
-    candidates: for each picture, all that it was chosen from.
+    candidates: for each picture, all that it was chosen from. Of two looks there are none: what they lose is not predicted. Nor is
+        what one look would lose, as that takes a quarter to a half of the time in which a small model's two looks are decided.
     full: for each picture, how many tokens the model would get without us.
     milliseconds: how long it took to decide.
     without: why a smaller picture was not among the candidates; None: it was. Then no choice is predicted to be worse than it.
@@ -124,6 +125,9 @@ class Report:
     look: Any = dataclasses.field(default=None, repr=False)
     """Of two looks: float32 [rows, columns], where the first one looked: the share of the attention that each token of the small
     picture has. It can be given as the channel ``attention``, or for the next frame of a video as ``attention_prev``."""
+
+    layer: str | None = dataclasses.field(default=None, repr=False)
+    """Of two looks: which layer of the language model `look` was read from, counted from 0, and which of its heads."""
 
     once: str | None = None
     """Why there was one look where two were asked for."""
@@ -170,6 +174,7 @@ class Report:
 
     def __repr__(self) -> str:
         beside = "" if self.without is None else f"; not compared with a smaller picture: {self.without}"
+        beside += "" if self.layer is None else f"; looked by {self.layer}"
         beside += "" if self.once is None else f"; one look: {self.once}"
         lines = [f"{self.tokens} of {sum(self.full)} tokens, decided in {self.milliseconds:.0f} ms{beside}"]
         for place, (chosen, among, full) in enumerate(zip(self.pictures, self.candidates, self.full)):

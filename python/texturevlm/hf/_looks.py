@@ -54,12 +54,14 @@ class Look:
     attention: float32 [rows, columns], the share of the attention that each token of the small picture has, mean over heads.
     cache: keys and values of the prompt's tokens, or of the first ones.
     ids: the tokens of the prompt, [1, length].
+    layer: of which layer the attention is, and of which heads; in words.
     places: of how many tokens the cache is, where it cannot be made shorter; 0: it is of all, and can be.
     """
 
     attention: Any
     cache: Any
     ids: torch.Tensor
+    layer: str
     places: int = 0
 
 
@@ -70,7 +72,8 @@ def look_at(model: Any, batch: dict[str, Any], grid: tuple[int, int], pairs: boo
     """
     inner = unwrapped(model)
     rows: list[torch.Tensor] = []
-    view = _watched(inner, rows)
+    path, number, count = _layer_of(inner)
+    view = _watched(inner, f"{path}.{number}.self_attn", rows)
     text = inner.config.get_text_config()
     linear = "linear_attention" in _kinds_of(text)
     cache, ids, places = transformers.DynamicCache(**({"config": text} if linear else {})), batch["input_ids"], 0
@@ -89,7 +92,8 @@ def look_at(model: Any, batch: dict[str, Any], grid: tuple[int, int], pairs: boo
         raise DeviceError(f"not supported: the language model of a {type(inner).__name__} asked {len(rows)} times for its attention")
     there = ids[0] == inner.config.image_token_id
     seen = rows[-1][0].float().mean(0)[there.to(rows[-1].device)][:grid[0] * grid[1]]
-    return Look(seen.cpu().numpy().reshape(grid[1], grid[0]), cache, ids, places)
+    layer = f"layer {number} of 0 .. {count - 1}, the mean of all {rows[-1].shape[1]} heads"
+    return Look(seen.cpu().numpy().reshape(grid[1], grid[0]), cache, ids, layer, places)
 
 
 def _in_two_parts(view: Any, batch: dict[str, Any], options: dict[str, Any], cache: Any) -> tuple[Any, int]:
@@ -124,15 +128,19 @@ def _kinds_of(text: Any) -> list[str]:
     return list(getattr(text, "layer_types", None) or [])
 
 
-def _watched(model: Any, rows: list[torch.Tensor]) -> Any:
-    """A view of the model that appends the last row of one layer's attention: [1, heads, length]."""
+def _layer_of(model: Any) -> tuple[str, int, int]:
+    """The path to a model's layers, the number of the one in the middle that has attention to all places, and how many there are."""
     path, layers = _layers_of(model)
     kinds = _kinds_of(model.config.get_text_config()) or ["full_attention"] * len(layers)
     full = [i for i, layer in enumerate(layers) if kinds[i] == "full_attention" and hasattr(layer, "self_attn")]
     if not full:
         raise DeviceError(f"not supported: no layer of a {type(model).__name__} has attention to all places")
-    middle = min(full, key=lambda i: abs(i - len(layers) // 2))
-    views = view_of(model, f"{path}.{middle}.self_attn")
+    return path, min(full, key=lambda i: abs(i - len(layers) // 2)), len(layers)
+
+
+def _watched(model: Any, path: str, rows: list[torch.Tensor]) -> Any:
+    """A view of the model that appends the last row of one layer's attention: [1, heads, length]. path: that of its attention."""
+    views = view_of(model, path)
     attention = views[-1]
     attention.config = copy.copy(attention.config)
     attention._texturevlm_rows, attention._texturevlm_own = rows, attention.config._attn_implementation

@@ -291,7 +291,7 @@ class Pruner(Bound):
         spent = sum(int(mask.sum()) for _, mask in seen) + plan.around * (len(seen) - 1) + showing.pairs
         pruned.report = _ways.Report([_ways.Candidate("looks", *plan.full, spent, math.nan)], [[]], [plan.every],
                                      1000 * (time.perf_counter() - began), "the question decides",
-                                     [(_under(picture, mask, side), mask) for picture, mask in seen], look.attention)
+                                     [(_under(picture, mask, side), mask) for picture, mask in seen], look.attention, look.layer)
         return pruned
 
     def _shown(self, given: _messages.Loaded, seen: list[tuple[Any, Any]], showing: _showing.Sized | _showing.Tiled,
