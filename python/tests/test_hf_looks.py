@@ -304,6 +304,36 @@ def test_nothing_is_computed_twice(family):
     assert pruned.input_ids.shape[1] == length + more
 
 
+def peak_of(call):
+    """How many bytes of tensors a call has at once, at most, beyond those that were there."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+        call()
+    steps = [(event.start_ns(), event.nbytes()) for event in profile.profiler.kineto_results.events() if event.name() == "[memory]"]
+    return int(np.cumsum([size for _, size in sorted(steps, key=lambda step: step[0])]).max())
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_a_first_look_takes_the_memory_of_a_plain_call_and_of_a_row(attention):
+    """Keeping the attention of all rows would take as many times more as the prompt is long."""
+    from texturevlm.hf import _looks
+    family = Tiny()
+    family.model.set_attn_implementation(attention)
+    batch = hf.Pruner(family.model, family.processor, share=1.0).batch_of(family.photo(), QUESTION * 40)
+    heads, length = family.model.config.get_text_config().num_attention_heads, batch["input_ids"].shape[1]
+
+    def plain(**options):
+        family.model(**batch, past_key_values=transformers.DynamicCache(), use_cache=True, logits_to_keep=1, **options)
+
+    def look():
+        _looks.look_at(family.model, batch, family.full)
+
+    plain(), look()
+    row, without = 4 * heads * length, peak_of(plain)
+    assert length > 1000 and row <= peak_of(look) - without <= 4 * row
+    if attention == "eager":  # what the measure would see
+        assert peak_of(lambda: plain(output_attentions=True)) - without >= 0.9 * row * length
+
+
 def test_nothing_is_set_on_the_model(family):
     model = family.model
     model.set_attn_implementation("sdpa")
