@@ -153,7 +153,7 @@ class Pruner(Bound):
         strategy = older("a Pruner", k, preset, strategy)
         if way == "pictures" and _has_sizes(inner, self._family) and self._family.kind != "qwen":
             raise ArgumentError(f"a {inner.config.model_type} has tokens between the rows of a picture: it has no way pictures")
-        if way in ("smaller", "pictures") and not _has_sizes(inner, self._family) and not self._tiles():
+        if way in ("smaller", "pictures") and not _has_sizes(inner, self._family) and not self._cutting():
             raise ArgumentError(f"a {inner.config.model_type} has pictures of one size, or of sizes that are not known: it has no way {way}")
         self._options = checked(budget=budget, share=share, tolerance=tolerance, way=way, k=k, strategy=strategy, weights=weights,
                                 scorer=scorer, device=device)
@@ -219,7 +219,7 @@ class Pruner(Bound):
         return length_of
 
     def _look_once(self, given: _messages.Loaded, rule: _ways.Rule | None, query: Any = None, features: Any = None) -> PrunedBatch | PrunedImages:
-        tiles = self._tiles() if rule is None and query is None and features is None and self._chooses_tiles(given) else None
+        tiles = self._cutting() if rule is None and query is None and features is None and self._chooses_tiles(given) else None
         if tiles is not None:
             return self._choose_tiles(given, tiles)
         if rule is None or not any(given.images()):
@@ -229,7 +229,7 @@ class Pruner(Bound):
             return self._prune(batch, query, features)
         return self._choose_pictures(given, rule)
 
-    def _tiles(self) -> _showing.Tiled | None:
+    def _cutting(self) -> _showing.Tiled | None:
         """How the family cuts an image into pictures of one size. None: it does not, or by a rule that is not known."""
         found = _showing.showing_of(unwrapped(self.model), self.processor, self._family, None)
         return found if isinstance(found, _showing.Tiled) and found.cuts else None

@@ -14,9 +14,9 @@ import numpy as np
 
 from .._core import ArgumentError
 from .._functions import predict
+from .._ways import Candidate, Spending, check_budget, divided, shared
 from ._looks import parts_of
 from ._showing import Plan, Tiled
-from ._ways import Candidate, Spending, check_budget, divided, shared
 
 
 @dataclasses.dataclass(frozen=True)
