@@ -13,12 +13,10 @@ tokens left: a token is left out whose pixels equal, or differ by at most .02 fr
 these. Needs the package (PYTHONPATH), OpenCV, Pillow and Debian's tesseract-ocr; exit 77 without.
 """
 import argparse
-import importlib
 import math
 import os
 import sys
 import tempfile
-import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
@@ -31,18 +29,11 @@ import texturevlm  # noqa: E402
 from drawing import fill_empty, repeated  # noqa: E402
 from images import Images  # noqa: E402
 from shared import write_json  # noqa: E402
+import texturevlm._ways as sizes  # noqa: E402
 
 SIDE, LEAST = 28, 4
 WAYS = ("smaller", "pruned", "pictures", "cells")
 RULES = {"equal": 0, "alike": 0.02}  # PixelPrune's, and its threshold
-
-
-def decider():
-    """texturevlm.hf's module that decides, without PyTorch and transformers, which it does not need."""
-    package = types.ModuleType("texturevlm.hf")
-    package.__path__ = [os.path.join(os.path.dirname(texturevlm.__file__), "hf")]
-    sys.modules.setdefault("texturevlm.hf", package)
-    return importlib.import_module("texturevlm.hf._ways")
 
 
 def resize(height, width, least, most):
@@ -136,11 +127,11 @@ def words_read(item, words, picture):
     return measures.words_read(words, picture)
 
 
-def measure(ways, item, words, tokens):
+def measure(item, words, tokens):
     """For each way how many words are read; and the way of least predicted loss."""
-    rule = ways.Rule(SIDE, LEAST * SIDE ** 2, 2 ** 31, resize)
+    rule = sizes.Rule(SIDE, LEAST * SIDE ** 2, 2 ** 31, resize)
     image = PIL.Image.fromarray(item.pixels)
-    measured = ways.measured(image, rule, tokens, PIL.Image.BICUBIC, None)
+    measured = sizes.measured(image, rule, tokens, PIL.Image.BICUBIC, None)
     found = candidates(measured, tokens)
     read = {way: int(words_read(item, words, shown(measured, one, image.size)).sum()) for way, one in found.items()}
     for way, threshold in RULES.items():
@@ -159,7 +150,7 @@ def main():
     if not measures.can_read():
         print("SKIPPED: no tesseract")
         return 77
-    ways, rows = decider(), []
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         images = Images(folder)
         for item in (item for group in options.sets.split(",") for item in images.of(group)):
@@ -167,7 +158,7 @@ def main():
                 continue
             words = [word for word, there in zip(item.words, words_read(item, item.words, item.pixels)) if there]
             for tokens in map(int, options.tokens.split(",")):
-                read, auto = measure(ways, item, words, tokens)
+                read, auto = measure(item, words, tokens)
                 rows.append({"set": item.group, "page": item.name, "tokens": tokens, "words": len(words), "auto": auto, **read})
                 print(f"{item.name:12} {tokens:5d} tokens, {len(words):4d} words: " +
                       ", ".join(f"{way} {read[way]}" for way in (*WAYS, *RULES) if way in read) + f"; auto: {auto}", flush=True)
