@@ -195,7 +195,7 @@ def test_the_documents_block_asks_for_what_there_is(monkeypatch):
 
 
 @pytest.mark.parametrize("settings", [{"share": 0.3}, {"k": 40}, {"share": 0.5, "strategy": "budget"}, {}, {"tolerance": 0.1},
-                                      {"share": 0.3, "way": "cells"}])
+                                      {"share": 0.3, "way": "cells"}, {"budget": 80}, {"budget": 60, "way": "cells"}])
 @pytest.mark.parametrize("on_device", [True, False], ids=["bytes", "floats"])
 def test_the_processor_selects_as_texturevlm_hf(processor, settings, on_device):
     images = pictures((480, 320), (256, 384))
@@ -300,7 +300,7 @@ def test_the_held_tokens_are_those_of_a_search_by_hand():
         assert held_tokens(still.flatten(0, 1), (4, 2, 2), 2, 2, 3).tolist() == [True, True, True, False], side
 
 
-@pytest.mark.parametrize("settings", [{"k": 20}, {"tolerance": 0.1}, {"tolerance": "auto"}, {"share": 0.2, "video_share": 0.1}], ids=str)
+@pytest.mark.parametrize("settings", [{"k": 20}, {"budget": 50}, {"tolerance": 0.1}, {"tolerance": "auto"}, {"share": 0.2, "video_share": 0.1}], ids=str)
 def test_vllm_measures_its_memory_with_whole_images(processor, settings):
     made = processor({"texturevlm": settings}).get_dummy_mm_inputs({"image": 1, "video": 0})
     assert made["mm_placeholders"]["image"][0].length == processor().info.get_max_image_tokens() == (1 << 20) // 32**2
@@ -324,6 +324,52 @@ def test_the_settings_are_in_the_key_of_the_caches(processor):
     assert key({"texturevlm": {"share": 0.3, "video_share": 0.5}}) == engine[0]
     assert key({"texturevlm": {"strategy": "budget", "share": 0.3}}) == engine[3]
     assert key({"texturevlm": {"share": 0.3, "k": None}}) == engine[0]
+
+
+def test_with_a_budget_the_key_depends_on_all_images(processor):
+    first, second, third = pictures((320, 320), (320, 192), (192, 192))
+    one = processor({"texturevlm": {"budget": 60}})
+
+    def keys(*images):
+        return process(one, PICTURE * len(images), images)["mm_hashes"]["image"]
+
+    found = [keys(first), keys(first, second), keys(second, first), keys(first, third), keys(first, first)]
+    assert len({key for some in found for key in some}) == 9 and keys(first, second) == found[1]
+    by_share = [process(processor(), PICTURE * len(images), images)["mm_hashes"]["image"][0] for images in ((first,), (first, second))]
+    assert by_share[0] == by_share[1]
+
+
+def test_a_budget_is_that_of_all_images_whatever_the_cache_still_has(processor):
+    from vllm.multimodal.cache import LruKeyReplicatedSenderCache, MultiModalProcessorOnlyCache
+    one, prompt = processor({"texturevlm": {"budget": 60}}), f"{PICTURE} and {PICTURE} and {PICTURE}"
+    images = pictures((320, 320), (256, 320), (320, 192))
+    alone = process(one, prompt, images)
+    counts = [place.length for place in alone["mm_placeholders"]["image"]]
+    assert sum(counts) == 60 and min(counts) >= 10
+    for kind in (MultiModalProcessorOnlyCache, LruKeyReplicatedSenderCache):
+        cache = kind(one.info.ctx.model_config)
+        for lost in ([], [0, 1, 2], [1], [0, 2], []):
+            for number in lost:  # as if it had made room for others
+                cache._cache.pop(alone["mm_hashes"]["image"][number], None)
+            made = process(one, prompt, images, cache=cache)
+            assert made["prompt_token_ids"] == alone["prompt_token_ids"] and made["mm_hashes"] == alone["mm_hashes"]
+            for item, same in zip(made["mm_kwargs"]["image"], alone["mm_kwargs"]["image"]):
+                assert item is None or torch.equal(item["image_keep"].data, same["image_keep"].data)  # None: the engine has it
+        # The images of another request are no part of it, though some of them are the same.
+        made = process(one, PICTURE * 2, images[:2], cache=cache)
+        assert sum(place.length for place in made["mm_placeholders"]["image"]) == 60
+
+
+def test_a_budget_is_enough_for_the_longer_sides(processor):
+    images = pictures((640, 96), (320, 320))
+    made = process(processor({"texturevlm": {"budget": 30}}), PICTURE * 2, images)
+    assert [place.length for place in made["mm_placeholders"]["image"]] == [20, 10]
+    line = "^a budget of 29 tokens for 2 images; with as many of each as its longer side has, these need at least 30$"
+    with pytest.raises(tv.ArgumentError, match=line):
+        process(processor({"texturevlm": {"budget": 29}}), PICTURE * 2, images)
+    # A request may have another word than the engine.
+    made = process(processor({"texturevlm": {"budget": 29}}), PICTURE * 2, images, hf_processor_mm_kwargs={"texturevlm": {"budget": None, "share": 1.0}})
+    assert [place.length for place in made["mm_placeholders"]["image"]] == [60, 100]
 
 
 def test_a_request_has_its_own_settings_and_the_cache_keeps_them_apart(processor):
@@ -449,7 +495,8 @@ def test_older_settings_work_with_a_warning():
 BAD = [({"share": 0}, "share is 0.0; it must be above 0"), ({"share": 1.5}, "share is 1.5; it must be at most 1"),
        ({"share": "much"}, "share is 'much', not a number"), ({"k": 0}, "k is 0; it must be 1 .."), ({"k": 2.5}, "k is 2.5, not a whole"),
        ({"share": 0.5, "k": 9}, "share and k exclude each other"), ({"strategy": "buget"}, "do you mean budget?"),
-       ({"budget": 9}, "a budget for all cannot be divided"), ({"way": "smaller"}, "a batch has its pictures at one size"),
+       ({"budget": 0}, "budget is 0; it must be 1 .."), ({"budget": 9, "share": 0.5}, "budget and share exclude each other"),
+       ({"budget": 9, "k": 3}, "k is for tokens that are chosen by their score: budget is not for it"), ({"way": "smaller"}, "a batch has its pictures at one size"),
        ({"way": "pictures"}, "for the way pictures"), ({"looks": 2}, "vLLM hands no attention out"),
        ({"tolerance": 0.1, "k": 3}, "k is for tokens that are chosen by their score: tolerance is not for it"),
        ({"shar": 0.5}, "do you mean 'share'?"), ({"video_share": 0}, "video_share is 0.0; it must be above 0"),

@@ -224,25 +224,28 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
 
 
 def selected(pixel_values: Any, grid: Any = None, merge: Any = None, *, processor: Any = None, patch: Any = None, mean: Any = None,
-             std: Any = None, temporal: Any = 2, query: Any = None, features: Any = None, **options: Any) -> list[torch.Tensor]:
-    """What `select_tokens` gives, without its warnings. The options are those of `checked`."""
+             std: Any = None, temporal: Any = 2, query: Any = None, features: Any = None, least: list[int] | None = None,
+             **options: Any) -> list[torch.Tensor]:
+    """What `select_tokens` gives, without its warnings. The options are those of `checked`; `least` is as in `chosen_tokens`."""
     if isinstance(pixel_values, (list, tuple)):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor: the processor's call needs return_tensors=\"pt\"")
     if all(options.get(name) is None for name in ("budget", "share", "tolerance", "k")):
         options["share"] = QUARTER
     keep: list[torch.Tensor] = chosen_tokens(pixel_values, grid, merge, processor=processor, patch=patch, mean=mean, std=std, temporal=temporal,
-                                             query=query, features=features, **checked(query=query, **options))["keep"]
+                                             query=query, features=features, least=least, **checked(query=query, **options))["keep"]
     return keep
 
 
 def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, processor: Any = None, patch: Any = None, mean: Any = None,
                   std: Any = None, temporal: Any = 2, query: Any = None, features: Any = None, spending: Spending | None,
-                  groups: list[int] | None = None, lines: list[int] | None = None, **options: Any) -> dict[str, Any]:
+                  groups: list[int] | None = None, lines: list[int] | None = None, least: list[int] | None = None,
+                  **options: Any) -> dict[str, Any]:
     """What select_tokens gives, as ``"keep"``, and for pictures that were measured a ``"report"``.
 
     `pixel_values` may also be a list of pictures [3, height, width], each with the side of its tokens. `options` and `spending` are
     what `checked` made. `groups`: how many of the pictures belong together, one after the other, and share a budget; None: all. `lines`: for each
-    picture, how many tokens stand beside its own in the prompt; None: none.
+    picture, how many tokens stand beside its own in the prompt; None: none. `least`: for each picture that is measured, how many of its
+    tokens are chosen at least; None: one.
     """
     temporal = integer("temporal", temporal, 1, 16)
     if merge is not None:
@@ -257,7 +260,8 @@ def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, pro
     if measures and spending is not None and _are_stills(pixel_values, grid, merge, temporal):
         stills = _stills(pixel_values, grid, merge, patch, temporal, mean, std)
         best = _best_of(list(pictures), mean, std, options["device"]) if spending.way == "cells" else None
-        kept, report = without_least(((pixels.cpu().numpy(), side) for pixels, side in stills), spending, groups, options["device"], lines, best)
+        kept, report = without_least(((pixels.cpu().numpy(), side) for pixels, side in stills), spending, groups, options["device"], lines, best,
+                                     least)
         return {"keep": [torch.from_numpy(flags.reshape(-1).nonzero()[0]).to(first.device) for flags in kept], "report": report}
     check_by_score(spending)
     k, share = options["k"], spending.share if spending is not None else options["share"]

@@ -176,16 +176,17 @@ class _Made:
     lines: how many tokens of the prompt stand beside those of the whole picture, and count: 1 stays where any token is kept; several
         are the ends of its rows, each of which stays where a token of that row is kept.
     best: which tokens are kept, by score; None: those of which most would be lost.
+    floor: so many tokens are kept at least; more than one only of pictures without lines.
     all: how many tokens the picture has, with these.
     """
 
-    def __init__(self, pixels: Any, side: int, lines: int, best: Callable[[int], Any] | None, device: Any) -> None:
+    def __init__(self, pixels: Any, side: int, lines: int, best: Callable[[int], Any] | None, device: Any, floor: int = 1) -> None:
         if side > TOKEN and best is None:
             raise ArgumentError(f"a token of {side} x {side} pixels cannot be measured, which is more than {TOKEN}: give way=\"cells\"")
-        self.pixels, self._lines, self._best = pixels, lines, best
+        self.pixels, self._lines, self._best, self._floor = pixels, lines, best, floor
         self.columns, self.rows = int(pixels.shape[1]) // side, int(pixels.shape[0]) // side
         self.count = self.columns * self.rows
-        self.all, self.least = self.count + lines, 1 + min(lines, 1)
+        self.all, self.least = self.count + lines, floor + min(lines, 1)
         size = [(self.columns, self.rows)]
         self._prediction: Prediction | None = None if side > TOKEN else predict(pixels, size, patch=side, device=device)
 
@@ -206,8 +207,8 @@ class _Made:
 
     def within(self, tokens: int) -> int:
         """How many of the picture's tokens are kept if the prompt may have so many."""
-        high = min(max(tokens - min(self._lines, 1), 1), self.count)
-        low = min(max(tokens - self._lines, 1), high)
+        high = min(max(tokens - min(self._lines, 1), self._floor), self.count)
+        low = min(max(tokens - self._lines, self._floor), high)
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if self.cost(middle) <= tokens else (low, middle - 1)
@@ -216,7 +217,7 @@ class _Made:
     def needed(self, tolerance: float) -> int:
         """How many of the picture's tokens lose no more than a tolerance. Of a picture that cannot be measured, a share of all."""
         few = round((1 - tolerance) * self.count) if self._prediction is None else self._prediction.least(0, tolerance)
-        return self.count if few is None else max(few, 1)
+        return self.count if few is None else max(few, self._floor)
 
     def candidate(self, count: int) -> Candidate:
         way = "full" if count == self.count else "pruned" if self._best is None else "cells"
@@ -225,16 +226,16 @@ class _Made:
 
 
 def without_least(pictures: Iterable[tuple[Any, int]], spending: Spending, groups: list[int] | None, device: Any,
-                  lines: list[int] | None = None, best: Best | None = None) -> tuple[list[Any], Report]:
+                  lines: list[int] | None = None, best: Best | None = None, least: list[int] | None = None) -> tuple[list[Any], Report]:
     """Which tokens of pictures are kept whose size cannot be chosen any more: for each bool [rows, columns]; and the report.
 
-    `pictures` yields pixels [height, width, 3] and the side of a token. `groups` and `lines` are as in `chosen_tokens`. `best` is for
-    the way cells.
+    `pictures` yields pixels [height, width, 3] and the side of a token. `groups`, `lines` and `least` are as in `chosen_tokens`. `best`
+    is for the way cells.
     """
     began = time.perf_counter()
     refuse_size(spending.way)
-    found = [_Made(pixels, side, 0 if lines is None else lines[number], None if best is None else functools.partial(best, number), device)
-             for number, (pixels, side) in enumerate(pictures)]
+    found = [_Made(pixels, side, 0 if lines is None else lines[number], None if best is None else functools.partial(best, number), device,
+                   1 if least is None else least[number]) for number, (pixels, side) in enumerate(pictures)]
     counts, first = [], 0
     for length in [len(found)] if groups is None else groups:
         counts += _counts_of(found[first:first + length], spending)

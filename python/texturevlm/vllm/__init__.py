@@ -8,9 +8,9 @@
 vLLM finds `register` by the entry point `vllm.general_plugins`. Nothing changes for models that do not ask for the architecture
 above.
 
-The settings are those of `texturevlm.hf.select_tokens`: share (default: 0.25), tolerance, way, k and strategy. The engine has settings, and a
-request may have `mm_processor_kwargs` of its own, which take precedence. A value of None in a request takes back the value of the
-engine.
+The settings are those of `texturevlm.hf.select_tokens`: budget (of all images of a request), share (default: 0.25), tolerance, way, k
+and strategy. The engine has settings, and a request may have `mm_processor_kwargs` of its own, which take precedence. A value of None
+in a request takes back the value of the engine.
 
 Videos are left to vLLM, unless there is a `video_share`: the share of each video's tokens that is kept, where their pixels differ
 from what is held since an earlier frame. An image keeps at least as many tokens as its longer side has, and so does a video for

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -16,8 +16,8 @@ from .. import __version__
 from .._core import ArgumentError
 from ..hf._processors import VALUES, normalisation_of
 from . import check_version
-from ._prompt import (NAME, asked_of_video, flags_of, kept_of_video, kept_tokens, least_of_video, of_images, settings_of,
-                      share_of_videos, slots_of)
+from ._prompt import (NAME, asked_of_video, flags_of, kept_of_video, kept_together, kept_tokens, least_of_video, of_images,
+                      settings_of, share_of_videos, slots_of)
 
 check_version()
 from vllm.logger import init_logger  # noqa: E402
@@ -63,6 +63,24 @@ class ProcessingInfo(Qwen3VLProcessingInfo):  # type: ignore[misc]
         return {"mean": mean, "std": std, "temporal": int(asked("temporal_patch_size"))}
 
 
+class Together:
+    """vLLM's cache of processed inputs, for a request whose images share a budget: it has all of them, or none.
+
+    Otherwise only those that are not in the cache any more would be processed, and the budget would be divided over these alone.
+    """
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+        self.images: list[str] = []  # the hashes of the request's images
+
+    def is_cached(self, mm_hashes: list[str]) -> list[bool]:
+        found: list[bool] = self._cache.is_cached(mm_hashes)
+        return [False] * len(found) if mm_hashes == self.images and not all(found) else found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+
 class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
     def __init__(self, info: ProcessingInfo, *rest: Any, **options: Any) -> None:
         super().__init__(info, *rest, **options)
@@ -75,7 +93,7 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
         They have as many rows as several short images.
         """
         inputs = super().get_dummy_inputs(*arguments, **options)
-        inputs.hf_processor_mm_kwargs = {NAME: {"share": 1.0, "tolerance": None, "k": None, "video_share": None}}
+        inputs.hf_processor_mm_kwargs = {NAME: {"share": 1.0, "budget": None, "tolerance": None, "k": None, "video_share": None}}
         return inputs
 
     def _get_mm_hashes(self, inputs: Any) -> Any:
@@ -88,7 +106,17 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
         for modality in hashes.keys() & asked.keys():
             hashes[modality] = [MultiModalHasher.hash_kwargs(algorithm, mm_hash=mm_hash, texturevlm=[__version__, asked[modality]])
                                 for mm_hash in hashes[modality]]
+        if "budget" in settings and "image" in hashes:  # what is kept of an image depends on all of them, and on its place among them
+            hashes["image"] = [MultiModalHasher.hash_kwargs(algorithm, together=hashes["image"], number=number)
+                               for number in range(len(hashes["image"]))]
+            if isinstance(inputs.cache, Together):
+                inputs.cache.images = hashes["image"]
         return hashes
+
+    def _cached_apply_hf_processor(self, inputs: Any, timing_ctx: Any) -> Any:
+        if inputs.cache is not None and "budget" in self.info.settings(inputs.hf_processor_mm_kwargs):
+            inputs = dataclasses.replace(inputs, cache=Together(inputs.cache))
+        return super()._cached_apply_hf_processor(inputs, timing_ctx)
 
     def _apply_hf_processor_main(self, mm_items: Any, hf_kwargs: Mapping[str, Any]) -> Any:
         found = super()._apply_hf_processor_main(mm_items, hf_kwargs)
@@ -96,8 +124,13 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
         if "image_embeds" in found:
             raise ArgumentError("embeddings of images cannot be pruned: give the images, or take vLLM's own Qwen3-VL")
         if "pixel_values" in found:
-            values = self.info.values(hf_kwargs)
-            self._drop(found, "image", lambda pixels, grid: kept_tokens(pixels.float(), grid, self._merge, of_images(settings), **values))
+            asked, values = of_images(settings), self.info.values(hf_kwargs)
+            pixels, grids = found["pixel_values"], found["image_grid_thw"]
+            if "budget" in asked:
+                kept = kept_together(pixels.float(), grids, self._merge, asked, **values)
+            else:
+                kept = [kept_tokens(part.float(), grid, self._merge, asked, **values) for part, grid in _split(pixels, grids)]
+            self._drop(found, "image", kept)
         share = share_of_videos(settings)
         if share is not None and "video_embeds" in found:
             raise ArgumentError("embeddings of videos cannot be pruned: give the videos, or no video_share")
@@ -105,7 +138,8 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
             temporal = self.info.values(hf_kwargs)["temporal"]
             for grid in found["video_grid_thw"]:
                 self._tell_least(grid, share)
-            self._drop(found, "video", lambda pixels, grid: kept_of_video(pixels, grid, self._merge, temporal, share))
+            self._drop(found, "video", [kept_of_video(part, grid, self._merge, temporal, share)
+                                        for part, grid in _split(found["pixel_values_videos"], found["video_grid_thw"])])
         return found
 
     def _tell_least(self, grid: torch.Tensor, share: float) -> None:
@@ -115,16 +149,12 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
             LOG.warning("texturevlm: a video keeps %d tokens, not %d: all of the first of its %d slots, and of each as many as its longer "
                         "side has", least, asked, int(grid[0]))
 
-    def _drop(self, found: Any, modality: str, choose: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
-        """Keeps of all pictures of a modality the tokens that are chosen, and notes which they are."""
-        patches, grids, keep = FIELDS[modality]
-        rows, flags, unit = [], [], self._merge**2
-        for pixels, grid in zip(found[patches].split(found[grids].prod(-1).tolist()), found[grids]):
-            kept = choose(pixels, grid)
-            rows.append(pixels[kept.repeat_interleave(unit).to(pixels.device)])
-            flags.append(kept)
-        found[patches], found[keep] = torch.cat(rows), torch.cat(flags)
-        kept, there = int(found[keep].sum()), len(found[keep])
+    def _drop(self, found: Any, modality: str, flags: list[torch.Tensor]) -> None:
+        """Keeps of all pictures of a modality the tokens that the flags say, and notes which they are."""
+        patches, _, keep = FIELDS[modality]
+        chosen = torch.cat(flags)
+        found[patches], found[keep] = found[patches][chosen.repeat_interleave(self._merge**2).to(found[patches].device)], chosen
+        kept, there = int(chosen.sum()), len(chosen)
         LOG.info("texturevlm: %d of %d tokens of %d %ss, %d saved", kept, there, len(flags), modality, there - kept)
 
     def _get_mm_fields_config(self, hf_inputs: Any, hf_processor_mm_kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -155,3 +185,8 @@ class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
             kept["video"] = video
         return [dataclasses.replace(update, replacement=kept[update.modality]) if update.modality in kept else update
                 for update in super()._get_prompt_updates(mm_items, hf_processor_mm_kwargs, out_mm_kwargs)]
+
+
+def _split(pixels: torch.Tensor, grids: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Of each picture its patches, and its grid."""
+    return zip(pixels.split(grids.prod(-1).tolist()), grids)

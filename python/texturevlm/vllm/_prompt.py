@@ -16,7 +16,7 @@ from ..hf._tokens import checked, older, selected
 from ..hf._ways import refuse_size, share_of, shared
 
 NAME = "texturevlm"  # the name of the settings in mm_processor_kwargs
-_SETTINGS = ("share", "tolerance", "way", "k", "strategy")
+_SETTINGS = ("budget", "share", "tolerance", "way", "k", "strategy")
 _OF_VIDEOS = "video_share"
 
 
@@ -26,8 +26,6 @@ def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise ArgumentTypeError(f"{NAME} in mm_processor_kwargs is {short(given)}, not a mapping")
     found = {name: value for name, value in sorted((given or {}).items()) if value is not None}
-    if "budget" in found:
-        raise ArgumentError("vLLM processes each image by itself, so that a budget for all cannot be divided: give share or tolerance")
     if "looks" in found:
         raise ArgumentError("vLLM hands no attention out, by which a second look would be chosen: looks is for texturevlm.hf alone")
     if isinstance(found.get("way"), str):
@@ -65,12 +63,34 @@ def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: 
 
     `grid` is int [3]. `options` are mean, std and temporal of select_tokens.
     """
-    tokens = int(grid.prod()) // merge**2
-    longest = int(grid[1:].max()) // merge
+    tokens, longest = int(grid.prod()) // merge**2, _longest(grid, merge)
     chosen = selected(pixels, grid[None], merge, **settings, **options)[0]
-    if len(chosen) < longest:  # the text after the image would have positions beyond the prompt's length
+    if len(chosen) < longest:
         wanted = {**settings, "k": longest} if "k" in settings else {**settings, "share": longest / tokens, "tolerance": None}
         chosen = selected(pixels, grid[None], merge, **wanted, **options)[0]
+    return _flags(chosen, tokens)
+
+
+def kept_together(pixels: torch.Tensor, grids: torch.Tensor, merge: int, settings: Mapping[str, Any], **options: Any) -> list[torch.Tensor]:
+    """What kept_tokens gives, for all images of a request, which share the budget that the settings have.
+
+    `pixels` has the patches of all, and `grids` is int [images, 3].
+    """
+    least = [_longest(grid, merge) for grid in grids]
+    if settings["budget"] < sum(least):
+        raise ArgumentError(f"a budget of {settings['budget']} tokens for {len(least)} image{'s' if len(least) > 1 else ''}; with as many of "
+                            f"each as its longer side has, these need at least {sum(least)}")
+    chosen = selected(pixels, grids, merge, least=least, **settings, **options)
+    return [_flags(own, int(grid.prod()) // merge**2) for own, grid in zip(chosen, grids)]
+
+
+def _longest(grid: torch.Tensor, merge: int) -> int:
+    """How many tokens the longer side of an image has. With fewer kept tokens the text after the image would have positions beyond the
+    prompt's length."""
+    return int(grid[1:].max()) // merge
+
+
+def _flags(chosen: torch.Tensor, tokens: int) -> torch.Tensor:
     kept = torch.zeros(tokens, dtype=torch.bool)
     kept[chosen.cpu()] = True
     return kept
