@@ -296,8 +296,30 @@ def test_the_example_program_answers_with_llava(checkout, capsys):
     pruner = llava()
     for part in (pruner.model, pruner.processor):
         part.save_pretrained("llava")
-    example("qwen_pruned").main("llava", "photo.jpg", "What is the total?", "0.3")
-    assert "\n11 of 36 tokens, decided in " in capsys.readouterr().out
+    program = example("qwen_pruned")
+    for word, tokens in (("0.3", 11), ("share=0.3", 11), ("budget=20", 20), ("tolerance=0", 36)):
+        program.main("llava", "photo.jpg", "What is the total?", word)
+        assert f"\n{tokens} of 36 tokens, decided in " in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="^qwen_pruned.py: share is 2.0; it must be at most 1$"):
+        program.main("llava", "photo.jpg", "What is the total?", "share=2")
+
+
+@pytest.mark.parametrize("word, line", [("shar=0.3", "shar=0.3: there is no shar, but budget=N, share=S and tolerance=T"),
+                                        ("budget=0.3", "budget=0.3: '0.3' is not a whole number"), ("tolerance=", "tolerance=: '' is not a number"),
+                                        ("much", "much: 'much' is not a number"), ("share=auto", "share=auto: 'auto' is not a number")])
+def test_the_example_program_names_a_wrong_word_before_it_loads_a_model(word, line):
+    with pytest.raises(SystemExit) as caught:
+        example("qwen_pruned").main("nowhere", "photo.jpg", "What is the total?", word)
+    assert str(caught.value) == f"qwen_pruned.py: {line}"
+
+
+def test_the_example_program_says_what_it_takes():
+    program = example("qwen_pruned")
+    for arguments in ((), ("model", "photo.jpg"), ("model", "photo.jpg", "What?", "0.3", "0.4")):
+        with pytest.raises(SystemExit) as caught:
+            program.main(*arguments)
+        assert str(caught.value) == "usage: qwen_pruned.py MODEL PHOTO QUESTION [budget=N | share=S | tolerance=T]"
+    assert program.asked("tolerance=auto") == {"tolerance": "auto"}
 
 
 # ---- Broken pictures ----
