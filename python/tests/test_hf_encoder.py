@@ -136,6 +136,16 @@ def test_patches_are_those_that_select_finds_in_the_picture(family):
     assert pruned.forward().last_hidden_state.shape[1] == count + (family == "clip")
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_needs_as_many_patches_of_each_picture_keeps_a_quarter(family):
+    class Processor:
+        image_mean = image_std = (0.5, 0.5, 0.5)
+
+    batch = processed(family, draw(112 if family == "siglip2" else 84, 84, 3))
+    counts = [hf.Pruner(encoder_of(family), Processor(), **asked).prune(batch).tokens for asked in ({}, {"share": 0.25}, {"tolerance": "auto"})]
+    assert counts[1] != counts[2] and counts[0] == counts[2 if family == "siglip2" else 1]
+
+
 def test_siglip2s_patches_are_its_processors():
     Image = pytest.importorskip("PIL.Image")
     processor = getattr(transformers, "Siglip2ImageProcessorPil", None) or getattr(transformers, "Siglip2ImageProcessor", None)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which picture a model is given: a smaller one, a finer one without some of its tokens, or the best cells."""
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -524,6 +526,33 @@ def test_a_choice_that_fits_no_picture_is_refused():
         hf.select_tokens([batch["pixel_values"]], patch=14)
     with pytest.raises(tv.ArgumentError, match="pixel_values have no pictures"):
         hf.select_tokens(torch.zeros(0, 3, 56, 56), patch=14, mean=[0.5] * 3, std=[0.5] * 3)
+
+
+def test_the_tolerance_is_auto_where_nothing_is_asked():
+    batch = pruner().batch_of([page(), photo()], "what?")
+    values, grid = batch["pixel_values"], batch["image_grid_thw"]
+
+    def counts(**asked):
+        return [len(tokens) for tokens in hf.select_tokens(values, grid, processor=PROCESSOR, **asked)]
+
+    assert counts() == counts(tolerance="auto") == counts(way="pruned") != counts(share=0.25)
+    quarter = [round(h * w / 16) for _, h, w in grid.tolist()]
+    for by_score in ({"way": "cells"}, {"strategy": "budget"}, {"strategy": "grid"}, {"weights": [1, 0, 0]}):
+        assert counts(**by_score) == quarter
+    slots = grid * grid.new_tensor([2, 1, 1])
+    assert [len(tokens) for tokens in hf.select_tokens(values.repeat(2, 1), slots, processor=PROCESSOR)] == [2 * count for count in quarter]
+
+
+@pytest.mark.parametrize("writes", [{}, {"image_token": "<image>"}, {"image_token_id": 3}], ids=str)
+def test_pictures_without_a_grid_may_be_an_encoders(writes):
+    """Who must have as many of each, unless the processor is one of prompts."""
+    processor = SimpleNamespace(image_processor=SimpleNamespace(image_mean=[0.5] * 3, image_std=[0.5] * 3), **writes)
+    values = torch.stack([torch.from_numpy(np.asarray(picture.resize((112, 112))).copy()) for picture in (page(), photo())])
+    values = values.permute(0, 3, 1, 2).float() / 127.5 - 1
+    found = [len(tokens) for tokens in hf.select_tokens(values, patch=14, processor=processor)]
+    asked = {"tolerance": "auto"} if writes else {"share": 0.25}
+    assert found == [len(tokens) for tokens in hf.select_tokens(values, patch=14, processor=processor, **asked)]
+    assert (found[0] == found[1] == 16) != bool(writes)
 
 
 def test_the_best_cells_are_a_quarter_where_nothing_is_asked():

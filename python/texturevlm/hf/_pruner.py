@@ -102,7 +102,8 @@ class Pruner(Bound):
             - `budget`: so many for all images of a conversation. They are divided so that each image loses about the same.
             - `share`: this share, above 0 and at most 1, of the tokens that each image would have.
             - `tolerance`: as few for each image as lose at most this share, 0 .. 1, of what a picture of one token would lose.
-              None, if nothing else is given, and ``"auto"``: 0.03, which keeps what can be read.
+              None, if nothing else is given, and ``"auto"``: 0.03, which keeps what can be read. Of CLIP and SigLIP alone, which
+              need as many patches of each picture of a batch, None is a share of 0.25.
         way: which picture the model is given. ``"auto"`` or None: that of the next three with the least predicted loss, or, with
             a tolerance, the fewest tokens.
 
@@ -148,7 +149,8 @@ class Pruner(Bound):
         check_model(inner, self._family.kind != "encoder")
         check_processor(inner, self._family, processor)
         self.model, self.processor = model, processor
-        if self._family.kind == "encoder" and budget is None and share is None and tolerance is None and k is None:
+        if (self._family.kind == "encoder" and not inner.config.model_type.startswith("siglip2")
+                and budget is None and share is None and tolerance is None and k is None):
             share = _ways.QUARTER  # of all pictures of a batch as many patches are kept
         strategy = older("a Pruner", k, preset, strategy)
         if way == "pictures" and _has_sizes(inner, self._family) and self._family.kind != "qwen":

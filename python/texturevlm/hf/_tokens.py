@@ -204,8 +204,12 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         merge: how many patches a token has along a side. None: 2 for Qwen-VL, else 1.
         budget, share, tolerance: how many tokens are chosen; at most one of the three. `budget`: so many of all pictures
             together, divided so that each loses about the same. `share`: this share of each picture's tokens, above 0 and at most
-            1. None, if nothing else is given: 0.25. `tolerance`: as few of each picture as lose at most this share of what a
-            picture of one token would lose; ``"auto"``: 0.03. At least one token of each picture is chosen.
+            1. `tolerance`: as few of each picture as lose at most this share, 0 .. 1, of what a picture of one token would lose;
+            ``"auto"``: 0.03, which keeps what can be read. At least one token of each picture is chosen.
+
+            If none is given, it is the tolerance ``"auto"``. It is a share of 0.25 of a video, of what is chosen by a score
+            (way="cells", a strategy, weights, a scorer, a query), and of pictures without a grid if the processor writes no tokens
+            of images into a prompt: they may be those of an encoder alone (CLIP, SigLIP), which needs as many of each.
         way: ``"pruned"``, ``"auto"`` or None leaves out the tokens that lose least (`texturevlm.predict`), such as blank paper or the rest of a line.
             ``"cells"`` chooses the best tokens by their score. Of a video, whose tokens are of several frames, the best of the
             whole clip are chosen by their score in any case.
@@ -229,11 +233,16 @@ def selected(pixel_values: Any, grid: Any = None, merge: Any = None, *, processo
     """What `select_tokens` gives, without its warnings. The options are those of `checked`; `least` is as in `chosen_tokens`."""
     if isinstance(pixel_values, (list, tuple)):
         raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor: the processor's call needs return_tensors=\"pt\"")
-    if all(options.get(name) is None for name in ("budget", "share", "tolerance", "k")):
+    if grid is None and not _writes_prompts(processor) and all(options.get(name) is None for name in ("budget", "share", "tolerance", "k")):
         options["share"] = QUARTER
     keep: list[torch.Tensor] = chosen_tokens(pixel_values, grid, merge, processor=processor, patch=patch, mean=mean, std=std, temporal=temporal,
                                              query=query, features=features, least=least, **checked(query=query, **options))["keep"]
     return keep
+
+
+def _writes_prompts(processor: Any) -> bool:
+    """Whether a processor writes the tokens of images into prompts, as those of LLaVA do, and those of CLIP and of images alone do not."""
+    return any(getattr(processor, name, None) is not None for name in ("image_token", "image_token_id"))
 
 
 def chosen_tokens(pixel_values: Any, grid: Any = None, merge: Any = None, *, processor: Any = None, patch: Any = None, mean: Any = None,

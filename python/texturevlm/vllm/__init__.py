@@ -8,8 +8,8 @@
 vLLM finds `register` by the entry point `vllm.general_plugins`. Nothing changes for models that do not ask for the architecture
 above.
 
-The settings are those of `texturevlm.hf.select_tokens`: budget (of all images of a request), share (default: 0.25), tolerance, way, k
-and strategy. The engine has settings, and a request may have `mm_processor_kwargs` of its own, which take precedence. A value of None
+The settings are those of `texturevlm.hf.select_tokens`: budget (of all images of a request), share, tolerance (default: "auto"), way,
+k and strategy. The engine has settings, and a request may have `mm_processor_kwargs` of its own, which take precedence. A value of None
 in a request takes back the value of the engine.
 
 Videos are left to vLLM, unless there is a `video_share`: the share of each video's tokens that is kept, where their pixels differ
