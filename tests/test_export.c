@@ -264,6 +264,54 @@ static void shares(tvlm_device *device, tvlm_format format) {
     }
 }
 
+/* A share is one of each image's tokens, or of a video's, and the tokens are those of a budget of as many. */
+static void share_of_each(tvlm_device *device, tvlm_format format) {
+    static const struct {
+        struct tvlm_export_params params;
+        float share;
+        int32_t tokens, selected; /* of each picture; of the video of all */
+    } rows[] = {
+        {{.model = TVLM_EXPORT_CLIP, .side = 56, .patch = 14}, 0.5f, 16, 8},
+        {{.model = TVLM_EXPORT_SIGLIP, .side = 48}, 0.3f, 9, 2},
+        {{.model = TVLM_EXPORT_LLAVA, .side = 42, .strategy = TVLM_STRATEGY_GRID}, 1.0f, 9, 9},
+        {{.model = TVLM_EXPORT_QWEN2_VL, .min_pixels = 1, .strategy = TVLM_STRATEGY_GRID}, 0.7f, 6, 4},
+        {{.model = TVLM_EXPORT_QWEN2_VL, .min_pixels = 1, .video = true}, 0.25f, 6, 1}};
+    const tvlm_image images[2] = {noise(1, 84, 56, 3), noise(2, 84, 56, 3)};
+    (void)format;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; ++r) {
+        struct tvlm_export_params params = rows[r].params;
+        const int32_t count = params.video ? 1 : 2;
+        tvlm_export_tensor t, counted;
+        params.spending.share = rows[r].share;
+        tvlm_export *export = made(device, &params);
+        run(export, images, 2, NULL);
+        for (int32_t i = 0; i < count; ++i) {
+            tvlm_export_picture picture;
+            assert_int_equal(tvlm_export_get_picture(export, i, &picture), TVLM_OK);
+            assert_int_equal(picture.tokens, rows[r].tokens);
+            assert_int_equal(picture.selected, rows[r].selected);
+        }
+        int64_t *const chosen = take(export, "selected_indices", &t);
+        tvlm_export_destroy(&export);
+        params.spending.share = 0.0f;
+        params.budget = count * rows[r].selected;
+        export = made(device, &params);
+        run(export, images, 2, NULL);
+        int64_t *const same = take(export, "selected_indices", &counted);
+        assert_int_equal(t.bytes, counted.bytes);
+        assert_memory_equal(chosen, same, t.bytes);
+        free(chosen);
+        free(same);
+        tvlm_export_destroy(&export);
+    }
+    tvlm_export *export =
+        made(device, tvlm_export_params(.model = TVLM_EXPORT_SIGLIP, .side = 48, .spending.share = 0.1f));
+    refused(tvlm_export_run(export, images, 2, NULL, NULL), TVLM_ERROR_ARGUMENT,
+            "a share of 0.1 of 9 tokens is less than one");
+    tvlm_export_destroy(&export);
+    for (int i = 0; i < 2; ++i) drop(&images[i]);
+}
+
 /* ---- Pixels ---- */
 
 /* A square of the middle, in new memory. */
@@ -592,8 +640,8 @@ static void test_video_sizes(void **state) {
     assert_true(width == 1932 && height == 1092);
 }
 
-DEVICE_CHECKS(by_query, by_features, by_inputs, by_frames, by_pairs, budgets, shares, pixels, repeated,
-              native, bad_params, bad_images, too_large)
+DEVICE_CHECKS(by_query, by_features, by_inputs, by_frames, by_pairs, budgets, shares, share_of_each, pixels,
+              repeated, native, bad_params, bad_images, too_large)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_hd), cmocka_unit_test(test_video_sizes),

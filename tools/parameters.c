@@ -217,6 +217,12 @@ const char *parameter_text(const parameter_options *options, const char *name) {
     return options->values[number_of(name)].text;
 }
 
+parameter_options parameters_without(const parameter_options *options, const char *name) {
+    parameter_options others = *options;
+    others.values[number_of(name)].number = (option_number){0};
+    return others;
+}
+
 static float number_given(const tvlm_parameter *p, const option_number *given) {
     if (given->word != 0) return p->word;
     return given->value == 0.0f && p->zero ? TVLM_EXPLICIT_ZERO : given->value;

@@ -58,6 +58,9 @@ void parameters_name(void);
 bool parameter_given(const parameter_options *options, const char *name);
 const char *parameter_text(const parameter_options *options, const char *name);
 
+/* The options without that parameter, which must be a number, as if it were not given. */
+parameter_options parameters_without(const parameter_options *options, const char *name);
+
 /* Writes the parameters that were given, but no points, which are in pixels of an image, and no text. */
 void parameters_set(const parameter_options *options, struct tvlm_select_params *params);
 

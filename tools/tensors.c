@@ -162,10 +162,16 @@ static int find_model(struct tool *tool, const char *name, int *model) {
     return tool_usage(tool, "--for %.64s: there is no such model; there are %s", name, known);
 }
 
-/* Whether an option of the strategy budget is given. */
-static bool says_budget(const parameter_options *options) {
-    return parameter_given(options, "share") || parameter_given(options, "tolerance") ||
-           parameter_given(options, "emphasis");
+/* Whether the options mean the strategy budget where they name none, as the library has it: a share does of pictures
+ * of Qwen-VL alone. */
+static bool says_budget(const struct job *job) {
+    const parameter_options *const parameters = &job->options->parameters;
+    tvlm_export_processor processor;
+    const bool several = job->options->video == 0 &&
+                         tvlm_export_processor_get((tvlm_export_model)job->model, &processor) == TVLM_OK &&
+                         processor.side == 0;
+    return (several && parameter_given(parameters, "share")) || parameter_given(parameters, "tolerance") ||
+           parameter_given(parameters, "emphasis");
 }
 
 /* The strategy that the options name, or else the one that goes with them and the model. */
@@ -173,16 +179,18 @@ static tvlm_strategy strategy_of(const struct job *job) {
     const export_options *const options = job->options;
     const tvlm_strategy named = ways_meant[options->strategy.value];
     if (named != TVLM_STRATEGY_DEFAULT) return named;
-    const bool budget = export_is_cut((tvlm_export_model)job->model) ||
-                        (options->all == 0 && says_budget(&options->parameters));
+    const bool budget =
+        export_is_cut((tvlm_export_model)job->model) || (options->all == 0 && says_budget(job));
     return budget ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
 }
 
 /* Checks the options of the strategy budget, and reads the emphasis. */
 static int check_spending(struct job *job) {
     const export_options *const options = job->options;
-    const int code =
-        parameters_check(job->tool, strategy_of(job), options->strategy.value != 0, &options->parameters);
+    const tvlm_strategy strategy = strategy_of(job);
+    const parameter_options others = parameters_without(&options->parameters, "share");
+    const int code = parameters_check(job->tool, strategy, options->strategy.value != 0,
+                                      strategy == TVLM_STRATEGY_GRID ? &others : &options->parameters);
     return code == TOOL_DONE
                ? budget_check(job->tool, &options->parameters, "--budget", &job->spending.budget)
                : code;

@@ -204,12 +204,16 @@ struct tvlm_export_params {
     /* How tokens are chosen.
      *   - TVLM_STRATEGY_GRID takes the best of each picture. It is refused for models that take crops.
      *   - TVLM_STRATEGY_BUDGET is described above. It is refused for a video, and for models that take one square.
-     *   - 0 means the budget for models that take crops, and where one of its parameters is given; else the grid. */
+     *   - 0 means the budget for models that take crops, and where a tolerance or an emphasis is given, or a share of
+     *     pictures of Qwen-VL; else the grid. */
     tvlm_strategy strategy;
     /*
      * Parameters of the strategy budget, as in select.h. A share and a tolerance take the place of `budget`, the number
      * of tokens:
-     *   - A share is one of each image's tokens, or crops. A share that comes to less than one of them is refused.
+     *   - A share is one of each image's tokens, or crops. The strategy grid takes it, too, for every model that has
+     *     that strategy, and of a video it is one of all its tokens. A share that comes to less than one is refused.
+     *   - A tolerance is refused where tokens are chosen by their score: with the strategy grid, for a video, and for
+     *     models that take one square.
      *   - With a tolerance, each image of models that take tokens gets the fewest tokens whose predicted loss is at
      *     most this share of what a thumbnail of one token loses. TVLM_EXPLICIT_ZERO: all tokens are taken,
      *     except those that equal a token beside or above them.

@@ -24,19 +24,22 @@ static tvlm_status check_score(const tvlm_log *log, const struct tvlm_score_para
     return score->scorer != NULL ? tvlm_learned_check(score->scorer->network, log) : TVLM_OK;
 }
 
-/* Whether a parameter of the strategy budget is given. */
-static bool says_budget(const struct tvlm_budget_params *spending) {
-    return spending->share != 0.0f || spending->tolerance != 0.0f || spending->emphasis != 0.0f ||
-           spending->emphasis_channel != 0;
+/* Whether the parameters mean the strategy budget where they name none. A share means it only of pictures of
+ * Qwen-VL: of what else is not cut, the grid takes a share of the tokens. */
+static bool says_budget(const struct tvlm_export_params *params, export_family family) {
+    const struct tvlm_budget_params *const spending = &params->spending;
+    const bool several = family == EXPORT_BLOCKS && !params->video;
+    return (spending->share != 0.0f && several) || spending->tolerance != 0.0f ||
+           spending->emphasis != 0.0f || spending->emphasis_channel != 0;
 }
 
-/* Returns the strategy. If none is named, it is `budget` for models that take crops, and also if one of its
- * parameters is given and not all tokens are asked for. Else it is `grid`. */
+/* Returns the strategy. If none is named, it is `budget` for models that take crops, and also if the other
+ * parameters mean it and not all tokens are asked for. Else it is `grid`. */
 static tvlm_strategy strategy_of(const struct tvlm_export_params *params,
                                  const tvlm_export_processor *processor) {
     if (params->strategy != TVLM_STRATEGY_DEFAULT) return params->strategy;
-    const bool budget =
-        tvlm_export_family(processor) == EXPORT_CROPS || (!params->all && says_budget(&params->spending));
+    const export_family family = tvlm_export_family(processor);
+    const bool budget = family == EXPORT_CROPS || (!params->all && says_budget(params, family));
     return budget ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
 }
 
@@ -45,6 +48,19 @@ static struct tvlm_select_params spending_of(const struct tvlm_export_params *pa
                                              tvlm_strategy strategy) {
     return (struct tvlm_select_params){
         .strategy = strategy, .budget = params->spending, .score.scorer = params->score.scorer};
+}
+
+/* Refuses what tvlm_select would refuse. The grid of an export takes a share, too, of each image's tokens. */
+static tvlm_status check_spending(const tvlm_log *log, const struct tvlm_export_params *params,
+                                  tvlm_strategy strategy) {
+    struct tvlm_select_params spending = spending_of(params, strategy);
+    if (strategy == TVLM_STRATEGY_GRID) {
+        const struct tvlm_select_params alone = {.strategy = TVLM_STRATEGY_BUDGET,
+                                                 .budget.share = spending.budget.share};
+        TVLM_TRY(tvlm_strategy_check(log, &alone));
+        spending.budget.share = 0.0f;
+    }
+    return tvlm_strategy_check(log, &spending);
 }
 
 /* Refuses a strategy that does not fit the model or the other parameters. */
@@ -56,6 +72,12 @@ static tvlm_status check_strategy(const tvlm_log *log, const struct tvlm_export_
     if (strategy != TVLM_STRATEGY_GRID && strategy != TVLM_STRATEGY_BUDGET)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an export chooses by grid or budget, not by %s (%d)",
                          tvlm_strategy_name(strategy), (int)strategy);
+    if (params->spending.tolerance != 0.0f &&
+        (strategy == TVLM_STRATEGY_GRID || family == EXPORT_SQUARE || params->video))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a tolerance is of what the strategy budget loses; tokens of %s are chosen by their "
+                         "score here: give a budget or a share",
+                         params->video ? "a video" : name);
     if (strategy == TVLM_STRATEGY_BUDGET && family == EXPORT_SQUARE)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "%s takes one picture of %dx%d pixels: no strategy budget, which needs several",
@@ -68,8 +90,7 @@ static tvlm_status check_strategy(const tvlm_log *log, const struct tvlm_export_
     if (strategy == TVLM_STRATEGY_BUDGET && params->score.weights != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "the strategy budget goes by what is lost: weights would change nothing");
-    const struct tvlm_select_params spending = spending_of(params, strategy);
-    return tvlm_strategy_check(log, &spending);
+    return check_spending(log, params, strategy);
 }
 
 static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_params *params) {

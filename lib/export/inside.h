@@ -79,7 +79,7 @@ struct tvlm_export {
     /*
      * The parameters with which the strategy budget calls tvlm_select. The number and the side of the tokens
      * are not in it, and are filled in for each image. It holds:
-     * - a share or a tolerance, if one is asked for in place of a number of tokens;
+     * - a share or a tolerance, if one is asked for in place of a number of tokens; the grid reads a share, too;
      * - what matters in the image: the emphasis with its channel, and the scorer.
      */
     struct tvlm_select_params spending;

@@ -139,8 +139,14 @@ def test_export_takes_several_images_and_videos(photo):
     with pytest.raises(tv.Error, match="clip takes one picture"):
         tv.export(photo, "clip", strategy="budget")
     assert "picture_source" in tv.export(photo, "qwen2-vl", share=0.5)  # asks for the budget
-    with pytest.raises(tv.Error, match="share is for the strategy budget, not for grid"):
-        tv.export(photo, "qwen2-vl", share=0.1, strategy="grid")
+    assert "picture_source" in tv.export(photo, "qwen2-vl", tolerance="auto")
+    for model, options in (("clip", {}), ("siglip", {}), ("llava", {"strategy": "grid"}), ("qwen2-vl", {"strategy": "grid"})):
+        found = tv.export(photo, model, share=0.1, **options)
+        assert "picture_source" not in found and len(found["selected_indices"]) == int(0.1 * len(found["scores"]) + 1e-6)
+        with pytest.raises(tv.ArgumentError, match=f"tokens of {model} are chosen by their score here: give a budget or a share"):
+            tv.export(photo, model, tolerance=0.1, **options)
+    with pytest.raises(tv.ArgumentError, match="a share of 2; it is above 0 and at most 1"):
+        tv.export(photo, "clip", share=2)
 
 
 @pytest.mark.parametrize("module, package, needs, extra", [

@@ -141,10 +141,11 @@ def export(images: ImageLike | list[Any] | tuple[Any, ...], model: Model = "qwen
         all: select every token.
         video: the images are the frames of one video.
         strategy: ``"grid"`` selects the best tokens. ``"budget"`` makes several pictures of each image for Qwen-VL, and selects
-            crops for ``"llava-onevision"`` and ``"internvl"``, which take no other strategy. None: the one that goes with the
-            model.
-        share, tolerance: for the strategy budget, in place of `budget`, as in `select`. They count the tokens or crops of each
-            image.
+            crops for ``"llava-onevision"`` and ``"internvl"``, which take no other strategy. None: budget for these two, with a
+            tolerance or an emphasis, and with a share of pictures of Qwen-VL; else grid.
+        share, tolerance: in place of `budget`. `share` is one of the tokens or crops of each image, with any strategy. With
+            `tolerance`, each image gets as few tokens or crops as lose at most this share, as in `select`. It is for the strategy
+            budget, which it chooses if none is named; for models of one square, for videos and for the strategy grid it is refused.
         emphasis, emphasis_channel: for the strategy budget, as in `select`.
         min_pixels, max_pixels: for Qwen-VL: the limits of a picture's size.
         side, patch: for the other models: the side of the processed picture and of a patch.

@@ -168,8 +168,19 @@ for option in "--share .5" "--tolerance .1" "--emphasis 2"; do
     succeeds export_ "$scene" --for qwen2-vl $option --strategy budget -o asked.safetensors
     same "what $option chooses without its strategy" asked.safetensors "$work/asked"
     rm asked.safetensors
-    refused 2 "clip takes one picture" export_ "$scene" --for clip $option -o x.safetensors
-    refused 2 "${option%% *} is for --strategy budget, not for grid \\(see" export_ "$scene" --for llava --strategy grid $option -o x.safetensors
+done
+refused 2 "clip takes one picture" export_ "$scene" --for clip --emphasis 2 -o x.safetensors
+refused 2 "tokens of clip are chosen by their score here: give a budget or a share" export_ "$scene" --for clip --tolerance .1 -o x.safetensors
+for option in --tolerance --emphasis; do
+    refused 2 "$option is for --strategy budget, not for grid \\(see" export_ "$scene" --for llava --strategy grid $option .1 -o x.safetensors
+done
+for model in clip siglip "qwen2-vl --strategy grid" "qwen2-vl --video"; do # which have 256, 196, 77 and 77 tokens
+    succeeds export_ "$scene" --for $model --share .25 -o share.safetensors
+    cp share.safetensors "$work/asked"
+    case $model in clip) count=64 ;; siglip) count=49 ;; *) count=19 ;; esac
+    succeeds export_ "$scene" --for $model --budget $count -o share.safetensors
+    same "a share of $model's tokens" share.safetensors "$work/asked"
+    rm share.safetensors
 done
 refused 2 '--budget, --share and --tolerance exclude each other' "${spend[@]}" --budget 4 --share .5 -o x.safetensors
 refused 2 '--budget, --share and --tolerance exclude each other' "${spend[@]}" --tolerance .1 --share .5 -o x.safetensors
