@@ -3,6 +3,8 @@
  * topk_best.cl: finds the k largest of n scores as topk.cl does, on CPUs. A work-item goes over a long span
  * of scores alone, and keeps the best k of it. Where one span holds all scores, the host launches it once.
  * Otherwise it launches it twice: for spans of the scores, and then for one span of the keys that these kept.
+ * Before that topk_bound looks at a sample of the scores, since a span that knows nothing of the others keeps
+ * its own best k, of which most are not among the best of all.
  *
  * A work-item gathers keys in a pool of 2 k. Where the pool is full, quickselect (Hoare 1961) brings the best
  * k to its front. From then on only scores that are better than the last of these k are gathered. Where
@@ -63,22 +65,25 @@ HELPER bool none_above(global const float *restrict scores, int i, int limit) {
 }
 
 /*
- * Keeps the best k of each span of n scores (`first`), or of n keys. Where there is one group it writes the
- * result, sorted. Otherwise it writes keys in any order from out[group * k] on, with NO_KEY behind them where
- * a span has fewer than k. k is at most TOPK_CHUNK / 2.
+ * The most that a score may be, as ORDERED has it, for its key not to come before `limit` if it stands at place i
+ * or later. Of the limit's own score that depends on the place: a key's lower half is one. Where the place is before
+ * the limit's it is less than that score; then -0, which ORDERED makes -1 of, counts as 0 does.
  */
-kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-topk_best(global const float *restrict scores, global const ulong *restrict keys, const int first,
-          const int n, const int span, const int k, global ulong *restrict out,
-          global int2 *restrict result) {
-    local ulong pool[TOPK_CHUNK];
-    const int start = get_group_id(0) * span, end = min(start + span, n);
-    ulong limit = NO_KEY;
+HELPER int skipped_at(ulong limit, int i) {
+    const int ordered = ordered_of(limit);
+    return (uint)limit <= (uint)i ? ordered : ordered - (ordered == 0 ? 2 : 1);
+}
+
+/*
+ * Gathers the best k of the scores, or of the keys, from `start` on, of those whose keys come before `limit`. They
+ * are in the pool's first places, in any order. Returns how many there are, which is at most k.
+ */
+HELPER int gather(global const float *restrict scores, global const ulong *restrict keys, const bool first,
+                  const int start, const int end, const int k, ulong limit, local ulong *pool) {
     int held = 0;
     for (int i = start; i < end;) {
-        /* Before the first selection everything is gathered. A later score that equals the limit comes after
-         * it, since its index is larger. */
-        if (first && limit != NO_KEY && i + 16 <= end && none_above(scores, i, ordered_of(limit))) {
+        /* Without a limit everything is gathered. */
+        if (first && limit != NO_KEY && i + 16 <= end && none_above(scores, i, skipped_at(limit, i))) {
             i += 16;
             continue;
         }
@@ -93,7 +98,51 @@ topk_best(global const float *restrict scores, global const ulong *restrict keys
         }
     }
     if (held > k) quickselect(pool, held, k);
-    held = min(held, k);
+    return min(held, k);
+}
+
+/* Where a sample has this place of `count` places, which are spread over n scores. It is somewhere else in
+ * each step, by the golden ratio, so that no column of a map of scores is all that is seen. */
+HELPER int place_of_sample(int i, int n, int count) {
+    const uint step = n / count;
+    return i * (int)step + (int)mul_hi((uint)i * 2654435769u, step);
+}
+
+/*
+ * Finds a key before which at least k of n scores' keys should be, so that others need no look: the one at place
+ * `rank`, from 1, among the keys of a sample of `count` scores. bound[0] becomes the number after it, or NO_KEY
+ * where it is a NaN's. rank < count <= min(n, TOPK_CHUNK). One work-item runs.
+ */
+kernel __attribute__((reqd_work_group_size(1, 1, 1))) void topk_bound(global const float *restrict scores,
+                                                                      const int n, const int count,
+                                                                      const int rank,
+                                                                      global ulong *restrict bound) {
+    local ulong pool[TOPK_CHUNK];
+    for (int i = 0; i < count; ++i) {
+        const int at = place_of_sample(i, n, count);
+        pool[i] = key_of(scores[at], at);
+    }
+    quickselect(pool, count, rank);
+    const ulong key = pool[rank - 1];
+    bound[0] = key >> 32 == 0xffffffff ? NO_KEY : key + 1;
+}
+
+/*
+ * Keeps the best k of each span of n scores (`first`), or of n keys. Where there is one group it writes the
+ * result, sorted. Otherwise it writes keys in any order from out[group * k] on, with NO_KEY behind them where
+ * a span has fewer than k. k is at most TOPK_CHUNK / 2.
+ *
+ * With `bounded`, spans of scores keep no key from bound[0] on (topk_bound). Where the group that is given the
+ * keys finds fewer than k, the bound was too near to the best, and it goes over all `total` scores itself.
+ */
+kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+topk_best(global const float *restrict scores, global const ulong *restrict keys, const int first,
+          const int n, const int span, const int k, const int total, const int bounded,
+          global const ulong *restrict bound, global ulong *restrict out, global int2 *restrict result) {
+    local ulong pool[TOPK_CHUNK];
+    const int start = get_group_id(0) * span, end = min(start + span, n);
+    int held = gather(scores, keys, first, start, end, k, first && bounded ? bound[0] : NO_KEY, pool);
+    if (!first && held < k) held = gather(scores, keys, true, 0, total, k, NO_KEY, pool);
     if (get_num_groups(0) == 1) sort(pool, held);
     for (int i = 0; i < k; ++i) {
         const ulong key = i < held ? pool[i] : NO_KEY;

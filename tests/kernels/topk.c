@@ -45,7 +45,22 @@ static void use(opencl_tuning *tuning, const method *m) {
 
 /* ---- Scores ---- */
 
-typedef enum kind { RANDOM, TIES, EQUAL, SPECIAL, NEGATIVE, RISING, FALLING, NOT_NUMBERS, KINDS } kind;
+typedef enum kind {
+    RANDOM,
+    TIES,
+    EQUAL,
+    SPECIAL,
+    NEGATIVE,
+    RISING,
+    FALLING,
+    NOT_NUMBERS,
+    KINDS,
+    OUTLIER = KINDS,
+    ZEROS,
+    TIERS,
+    UNLUCKY,
+    ALL_KINDS
+} kind;
 
 static float score_of(kind what, int32_t i, uint64_t *random) {
     static const float special[] = {NAN,  INFINITY, -INFINITY, 0.0f,     -0.0f, 1.0f,
@@ -58,6 +73,11 @@ static float score_of(kind what, int32_t i, uint64_t *random) {
     case RISING: return (float)i;
     case FALLING: return -(float)i;
     case NOT_NUMBERS: return i % 2 == 0 ? NAN : -NAN;
+    case OUTLIER: return i == 20 ? 1e30f : test_random_unit(random);
+    /* What a vector of scores must not be skipped for: zeros that differ by their sign, and scores that equal a
+     * bound, before the bound's place. Enough others are found without them. */
+    case ZEROS: return i < 32 ? -0.0f : 0.0f;
+    case TIERS: return i >= 32 && i < 112 && i % 16 == 0 ? 1.0f : 0.5f;
     default: return 2.0f * test_random_unit(random) - 1.0f;
     }
 }
@@ -174,4 +194,42 @@ static void subnormal(const test_target *target, tvlm_device *reference) {
     free(expected);
 }
 
-TEST_FAMILY(topk, {"topk", TEST_BUFFERS, .body = topk}, {"subnormal", TEST_BUFFERS, .body = subnormal})
+/* ---- Bounds by a sample ---- */
+
+/* Lets the best scores stand where a sample of `count` looks (place_of_sample of cl/topk_best.cl), and nowhere else. The bound is then so
+ * near to the best that fewer than k scores are before it. */
+static void raise_sample(float *scores, int32_t n, int32_t count) {
+    const uint32_t step = (uint32_t)(n / count);
+    for (uint32_t i = 0; i < (uint32_t)count; ++i)
+        scores[i * step + (uint32_t)((uint64_t)(uint32_t)(i * 2654435769u) * step >> 32)] += 2.0f;
+}
+
+/* Lists of many short spans, whose samples hold 128 scores, and as it is in use, where samples hold 2048. */
+static void sampled(const test_target *target, tvlm_device *reference) {
+    static const int32_t counts[] = {300, 2049, 10000, 140000};
+    const method *const spans = &methods[sizeof methods / sizeof methods[0] - 1];
+    opencl_tuning *const tuning = &((opencl_device *)target->device)->tuning;
+    uint64_t random = 11;
+    if (!test_is_opencl(target->device) || ((opencl_device *)target->device)->short_loops) return;
+    for (int i = 0; i < (test_small() ? 1 : 4); ++i)
+        for (int what = RANDOM; what < ALL_KINDS; ++what) {
+            const int32_t n = counts[i], ks[] = {63, 64, n > 10000 ? 1000 : 65};
+            const opencl_tuning kept = *tuning;
+            float *scores = make_scores((kind)what, n, &random);
+            if (what == UNLUCKY) raise_sample(scores, n, n > 10000 ? 2048 : 128);
+            int32_t *expected = run(reference, scores, n, n);
+            if (n <= 10000) use(tuning, spans);
+            tuning->best_alone = 1;
+            for (int j = 0; j < 3; ++j) {
+                int32_t *got = run(target->device, scores, n, ks[j]);
+                check("bounded", got, expected, n, ks[j], (kind)what);
+                free(got);
+            }
+            *tuning = kept;
+            free(expected);
+            free(scores);
+        }
+}
+
+TEST_FAMILY(topk, {"topk", TEST_BUFFERS, .body = topk}, {"subnormal", TEST_BUFFERS, .body = subnormal},
+            {"bounds by a sample", TEST_BUFFERS, .body = sampled})
