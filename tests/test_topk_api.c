@@ -47,16 +47,24 @@ static void check_topk(tvlm_device *device, const float *scores, int32_t n, int3
     free(values);
 }
 
-/* kind 0: random; 1: few values, so many ties; 2: with NaN and infinities; 3: all equal. */
+/* kind 0: random; 1: few values, so many ties; 2: with NaN and infinities; 3: all equal; 4: rising; 5: falling, in
+ * pairs; 6: one outlier; 7: NaN but for a few. */
+enum { KINDS = 8 };
 static float *make_scores(uint64_t *seed, int32_t n, int kind) {
     float *scores = malloc((size_t)n * sizeof *scores);
     assert_non_null(scores);
     for (int32_t i = 0; i < n; ++i) {
         const float unit = test_random_unit(seed);
-        scores[i] = kind == 0   ? 2.0f * unit - 1.0f
-                    : kind == 1 ? floorf(4.0f * unit) - 2.0f
-                    : kind == 2 ? unit
-                                : 0.5f;
+        switch (kind) {
+        case 1: scores[i] = floorf(4.0f * unit) - 2.0f; break;
+        case 2: scores[i] = unit; break;
+        case 3: scores[i] = 0.5f; break;
+        case 4: scores[i] = (float)i; break;
+        case 5: scores[i] = (float)(-i / 2); break;
+        case 6: scores[i] = i == n / 2 ? 1e30f : unit; break;
+        case 7: scores[i] = i % 100 == 99 ? unit : NAN; break;
+        default: scores[i] = 2.0f * unit - 1.0f;
+        }
         if (kind == 2 && i % 5 == 0) scores[i] = i % 10 == 0 ? NAN : i % 3 == 0 ? INFINITY : -INFINITY;
         if (kind == 1 && scores[i] == 0.0f && i % 2 == 0) scores[i] = -0.0f;
     }
@@ -69,7 +77,7 @@ static void check_device(tvlm_device *device) {
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s) {
         const int32_t n = sizes[s];
         if (test_small() && n > 1000) continue;
-        for (int kind = 0; kind < 4; ++kind) {
+        for (int kind = 0; kind < KINDS; ++kind) {
             float *scores = make_scores(&seed, n, kind);
             const int32_t ks[] = {1, n / 3 + 1, n < 273 ? n : 273, n};
             for (size_t i = 0; i < sizeof ks / sizeof ks[0]; ++i) check_topk(device, scores, n, ks[i]);
