@@ -4,6 +4,7 @@
  * and its weights, which are Lanczos' by their definition.
  */
 #include <math.h>
+#include <string.h>
 
 #include "select/budget_plan.h"
 #include "support.h"
@@ -114,6 +115,46 @@ static void test_weights(void **state) {
     tvlm_budget_plan_free(&again);
 }
 
+/* A plan that goes on with weights finds there what it has in common with earlier ones, where it was; others are added
+ * behind it. Weights that would grow to more than twice their size are left as they are. */
+static void test_going_on(void **state) {
+    static const tvlm_budget_size first[] = {{40, 30, 0.0}, {20, 15, 0.0}, {24, 17, 0.0}},
+                                  next[] = {{40, 30, 0.0}, {10, 15, 0.0}};
+    const tvlm_texture source = texture_of(112, 40, 3);
+    tvlm_budget_plan plan, more, again;
+    (void)state;
+    assert_true(tvlm_budget_plan_make(&source, 0, 14, first, 3, NULL, &plan));
+    const size_t floats = plan.table_floats;
+    float *const before = malloc(floats * sizeof *before);
+    assert_non_null(before);
+    memcpy(before, plan.table, floats * sizeof *before);
+    assert_true(tvlm_budget_plan_go_on(&source, 2, 14, next, 2, plan.weights, &more));
+    assert_true(more.weights == NULL && more.count == 2 && more.image == 2 && more.columns == 8);
+    assert_true(more.table_floats > floats && more.table_floats <= 2 * floats);
+    assert_memory_equal(more.table, before, floats * sizeof *before);
+    assert_memory_equal(&more.pictures[0].reduce_x, &plan.pictures[0].reduce_x, 4 * sizeof(tvlm_budget_axis));
+    for (int i = 0; i < 2; ++i) check_picture(&more, &source, &next[i], i);
+    assert_true(tvlm_budget_plan_go_on(&source, 0, 14, first, 3, plan.weights, &again));
+    assert_int_equal(again.table_floats, more.table_floats);
+    assert_memory_equal(again.pictures, plan.pictures, 3 * sizeof *plan.pictures);
+    tvlm_budget_plan_free(&again);
+    for (int32_t i = 1; i < 40; ++i) {
+        const tvlm_budget_size size = {i, i, 0.0};
+        const bool went = tvlm_budget_plan_go_on(&source, 0, 14, &size, 1, plan.weights, &again);
+        assert_true(again.table_floats <= 2 * floats);
+        tvlm_budget_plan_free(&again);
+        if (!went) break;
+        assert_true(i < 39);
+    }
+    assert_true(tvlm_budget_plan_go_on(&source, 0, 14, next, 2, plan.weights, &again));
+    assert_memory_equal(again.table, before, floats * sizeof *before);
+    for (int i = 0; i < 2; ++i) check_picture(&again, &source, &next[i], i);
+    tvlm_budget_plan_free(&again);
+    tvlm_budget_plan_free(&more);
+    tvlm_budget_plan_free(&plan);
+    free(before);
+}
+
 /* Where pictures lie, one behind the other; and pictures that would take too much stay for the next plan. */
 static void test_memory(void **state) {
     static const tvlm_budget_size sizes[] = {{16, 16, 0.0}, {25, 13, 0.0}, {16, 17, 0.0}};
@@ -204,8 +245,9 @@ static void test_full(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels),        cmocka_unit_test(test_weights),
-                                       cmocka_unit_test(test_memory),        cmocka_unit_test(test_table),
-                                       cmocka_unit_test(test_highest_level), cmocka_unit_test(test_full)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels),   cmocka_unit_test(test_weights),
+                                       cmocka_unit_test(test_going_on), cmocka_unit_test(test_memory),
+                                       cmocka_unit_test(test_table),    cmocka_unit_test(test_highest_level),
+                                       cmocka_unit_test(test_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,8 @@ typedef struct tvlm_budget_plan {
     const float *table;
     size_t table_floats;
     struct tvlm_budget_weights *weights; /* what `table` belongs to; backends do not look at it */
-    /* Where `pictures` and `table` have been written to already, for a plan that is used again; NULL: nowhere. */
+    /* Where `pictures` and `table` have been written to already; NULL: nowhere. A backend that makes pictures in parts has
+     * pictures of its own for each. */
     struct tvlm_buffer *sent_pictures, *sent_table;
     size_t between_texels, picture_texels; /* the memory between the passes, in floats */
 } tvlm_budget_plan;

@@ -81,21 +81,26 @@ static images kept_images(const tvlm_texture *source, const tvlm_budget_kept *ke
                     .places = kept->places};
 }
 
+static tvlm_status find_pictures(work *w) {
+    const tvlm_budget_plan *const plan = w->plan;
+    const size_t bytes = (size_t)plan->count * sizeof *plan->pictures;
+    if (plan->sent_pictures != NULL && w->of_strip == plan->pictures) {
+        w->pictures = ((opencl_buffer *)plan->sent_pictures)->memory;
+        return TVLM_OK;
+    }
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_A, bytes, &w->pictures));
+    return tvlm_opencl_write(w->device, w->pictures, 0, bytes, w->of_strip);
+}
+
 /* Finds the pictures and the table on the device, or sends them. The table is the same for all strips. */
 static tvlm_status send(work *w) {
     const tvlm_budget_plan *const plan = w->plan;
-    const size_t pictures = (size_t)plan->count * sizeof *plan->pictures;
-    const size_t table = plan->table_floats * sizeof *plan->table;
-    if (plan->sent_pictures != NULL) {
-        w->pictures = ((opencl_buffer *)plan->sent_pictures)->memory;
-        w->table = ((opencl_buffer *)plan->sent_table)->memory;
-        return TVLM_OK;
-    }
-    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_A, pictures, &w->pictures));
-    TVLM_TRY(tvlm_opencl_write(w->device, w->pictures, 0, pictures, w->of_strip));
+    const size_t bytes = plan->table_floats * sizeof *plan->table;
+    TVLM_TRY(find_pictures(w));
+    if (plan->sent_table != NULL) w->table = ((opencl_buffer *)plan->sent_table)->memory;
     if (w->table != NULL) return TVLM_OK;
-    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_B, table, &w->table));
-    return tvlm_opencl_write(w->device, w->table, 0, table, plan->table);
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_B, bytes, &w->table));
+    return tvlm_opencl_write(w->device, w->table, 0, bytes, plan->table);
 }
 
 /* Finds memory for what one launch leaves for the next. What is known of the source's own tiles lies at the end of the memory
@@ -251,8 +256,7 @@ tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, co
     OPENCL_TUNED(base, TVLM_TUNED_LOSSES, (double)source->width * source->height);
     work w = {.device = (opencl_device *)base, .source = source, .plan = plan};
     const cl_mem to = ((opencl_buffer *)losses)->memory;
-    /* Images that are kept are there as a whole, and so are pictures that lie on the device. */
-    const bool is_whole = plan->kept != NULL || plan->sent_pictures != NULL;
+    const bool is_whole = plan->kept != NULL; /* images that are kept are there as a whole */
     const size_t floats = (size_t)w.device->tuning.losses_kib * 1024 / sizeof(cl_float);
     w.strips = tvlm_opencl_strips(source, plan, is_whole ? SIZE_MAX : floats);
     if (w.strips.tiles < plan->rows) return measure_strips(&w, to, offset);

@@ -2,6 +2,9 @@
 /*
  * budget_measure.c: what each picture loses of each tile, times what the tile matters.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/constants.h"
 #include "core/memory.h"
 #include "core/try.h"
@@ -49,41 +52,110 @@ static void list_sizes(tvlm_budget *budget, tvlm_budget_size sizes[TVLM_BUDGET_P
     }
 }
 
+/* ---- What the next choice finds ---- */
+
 /* The most memory of weights that a stack keeps for its next choice, in bytes. An image of 4096 x 4096 pixels
  * takes 3 MiB, and one of 4096 x 3072, whose axes differ, 5 MiB. */
 #define KEPT ((size_t)16 << 20)
 
-/* Lets the stack keep the weights of a choice's first plan, in place of those that it kept: a next choice
- * begins with the same pictures. */
+/* What a stack keeps of the first plan of a choice, since a next choice begins with the same pictures: the weights, and
+ * what has been written to the device (TVLM_SCRATCH_WEIGHTS and _PICTURES), which need not be written again. */
+typedef struct kept_plan {
+    tvlm_budget_weights *weights;
+    size_t sent, room; /* how many of the weights the device has, and how many it has memory for */
+    tvlm_budget_picture pictures[TVLM_BUDGET_PICTURES]; /* the device has these */
+    int32_t count;
+} kept_plan;
+
+static void release_kept(void *data) {
+    kept_plan *const kept = data;
+    tvlm_budget_weights_free(kept->weights);
+    free(kept);
+}
+
+/* Lets the stack keep the weights of a plan, in place of those that it kept, of which the device may have some. */
 static void keep_weights(tvlm_slot *slot, tvlm_budget_plan *plan) {
     if (plan->table_floats * sizeof *plan->table > KEPT) return;
-    tvlm_budget_weights_free(slot->data);
-    *slot = (tvlm_slot){plan->weights, tvlm_budget_weights_free};
+    kept_plan *const kept = slot->data != NULL ? slot->data : tvlm_allocate(1, sizeof *kept);
+    if (kept == NULL) return;
+    *slot = (tvlm_slot){kept, release_kept};
+    tvlm_budget_weights_free(kept->weights);
+    kept->weights = plan->weights;
+    kept->sent = 0;
     plan->weights = NULL;
+}
+
+/* Writes to the device what it lacks of a plan whose weights are kept. */
+static tvlm_status send(tvlm_stack *stack, kept_plan *kept, tvlm_budget_plan *plan) {
+    tvlm_device *const device = tvlm_stack_device(stack);
+    const size_t floats = plan->table_floats, bytes = (size_t)plan->count * sizeof *plan->pictures;
+    if (floats > kept->room) {
+        kept->room = kept->sent > 0 ? floats + floats / 2 : floats; /* it has grown, and may do so again */
+        kept->sent = 0;
+    }
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_WEIGHTS, kept->room * sizeof(float), &plan->sent_table));
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PICTURES, sizeof kept->pictures, &plan->sent_pictures));
+    if (floats > kept->sent)
+        TVLM_TRY(device->backend->buffer_write(device, plan->sent_table, kept->sent * sizeof(float),
+                                               (floats - kept->sent) * sizeof(float),
+                                               plan->table + kept->sent));
+    kept->sent = floats;
+    if (plan->count == kept->count && memcmp(plan->pictures, kept->pictures, bytes) == 0) return TVLM_OK;
+    kept->count = 0;
+    TVLM_TRY(device->backend->buffer_write(device, plan->sent_pictures, 0, bytes, plan->pictures));
+    memcpy(kept->pictures, plan->pictures, bytes);
+    kept->count = plan->count;
+    return TVLM_OK;
+}
+
+/* Makes the first plan of a choice, and writes it to the device if its weights are kept. */
+static tvlm_status begin_plan(const tvlm_budget *budget, int32_t image, const tvlm_budget_size *sizes,
+                              tvlm_budget_plan *plan) {
+    tvlm_slot *const slot = tvlm_stack_common_slot(budget->task->stack);
+    const kept_plan *const kept = slot->data;
+    tvlm_budget_weights *const weights = kept != NULL ? kept->weights : NULL;
+    if (weights == NULL || !tvlm_budget_plan_go_on(budget->source, image, budget->patch, sizes,
+                                                   budget->measured_count, weights, plan)) {
+        if (!tvlm_budget_plan_make(budget->source, image, budget->patch, sizes, budget->measured_count,
+                                   weights, plan))
+            return tvlm_budget_no_memory(budget);
+        keep_weights(slot, plan);
+    }
+    return plan->weights == NULL ? send(budget->task->stack, slot->data, plan) : TVLM_OK;
+}
+
+/* Makes the plan of those pictures that the plans before it have left, from number `done` on. */
+static tvlm_status next_plan(const tvlm_budget *budget, int32_t image, const tvlm_budget_size *sizes,
+                             int32_t done, tvlm_budget_plan *plan) {
+    if (done == 0) return begin_plan(budget, image, sizes, plan);
+    const kept_plan *const kept = tvlm_stack_common_slot(budget->task->stack)->data;
+    return tvlm_budget_plan_make(budget->source, image, budget->patch, sizes + done,
+                                 budget->measured_count - done, kept != NULL ? kept->weights : NULL, plan)
+               ? TVLM_OK
+               : tvlm_budget_no_memory(budget);
 }
 
 /* Enqueues the measuring of all losses, in as many plans as are needed. */
 static tvlm_status enqueue(const tvlm_budget *budget, const tvlm_budget_size *sizes, tvlm_buffer *losses) {
     tvlm_stack *const stack = budget->task->stack;
     tvlm_device *const device = tvlm_stack_device(stack);
-    tvlm_slot *const slot = tvlm_stack_common_slot(stack);
     const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
     /* The device begins with what is enqueued already, while the host works out the weights of the plan. */
     device->backend->flush(device);
     for (int32_t done = 0; done < budget->measured_count;) {
-        tvlm_budget_plan plan;
-        if (!tvlm_budget_plan_make(budget->source, image, budget->patch, sizes + done,
-                                   budget->measured_count - done, slot->data, &plan))
-            return tvlm_budget_no_memory(budget);
-        const tvlm_status status = device->backend->losses(device, budget->source, &plan, losses,
-                                                           2 * (size_t)done * (size_t)budget->tiles);
-        if (done == 0) keep_weights(slot, &plan);
+        tvlm_budget_plan plan = {0};
+        tvlm_status status = next_plan(budget, image, sizes, done, &plan);
+        if (status == TVLM_OK)
+            status = device->backend->losses(device, budget->source, &plan, losses,
+                                             2 * (size_t)done * (size_t)budget->tiles);
         done += plan.count;
         tvlm_budget_plan_free(&plan);
         TVLM_TRY(status);
     }
     return TVLM_OK;
 }
+
+/* ---- Losses ---- */
 
 /* Reads all losses and, where some tiles matter more than others, the scores behind them. */
 static tvlm_status read_values(tvlm_budget *budget) {

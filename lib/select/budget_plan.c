@@ -12,6 +12,7 @@
 #include "select/budget_plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -103,15 +104,18 @@ typedef struct known_axis {
 struct tvlm_budget_weights {
     float *floats;
     size_t used;      /* floats */
+    size_t first;     /* the floats of the plan that they were made for */
     known_axis *axes; /* [4 a picture] */
     int32_t axis_count;
 };
 
-/* The weights that are being made. Entries are written from made->used on. Where made->floats is NULL, they
- * are only counted. */
+/* The weights that are being made. Entries are written from made->used on, or only counted. */
 typedef struct table {
     const tvlm_budget_weights *before; /* of an earlier plan; NULL: there was none */
     tvlm_budget_weights *made;
+    size_t used; /* what `made` has already, in floats and axes */
+    int32_t axis_count;
+    bool is_counted;
     double *exact;
     size_t most; /* the most floats that one place takes */
 } table;
@@ -144,7 +148,7 @@ static tvlm_budget_axis add_axis(table *t, const line *l) {
     const tvlm_budget_axis axis = {(int32_t)made->used, taps_of(l)};
     const size_t stride = (size_t)axis.taps + TVLM_BUDGET_HEAD;
     made->axes[made->axis_count++] = (known_axis){*l, axis};
-    if (made->floats != NULL) write_axis(t, l, stride);
+    if (!t->is_counted) write_axis(t, l, stride);
     made->used += (size_t)l->size * stride;
     t->most = t->most > stride ? t->most : stride;
     return axis;
@@ -186,24 +190,44 @@ static void add_pictures(const tvlm_texture *source, const tvlm_budget_size *siz
                          tvlm_budget_plan *plan, tvlm_budget_picture *pictures) {
     plan->count = 0;
     plan->between_texels = plan->picture_texels = 0;
-    t->made->used = 0;
-    t->made->axis_count = 0;
+    t->made->used = t->used;
+    t->made->axis_count = t->axis_count;
     while (plan->count < count && add_picture(source, &sizes[plan->count], t, plan, &pictures[plan->count]))
         ;
     plan->table_floats = t->made->used;
 }
 
-/* Makes the weights of a plan. There is room for their axes. */
-static bool make_table(const tvlm_texture *source, const tvlm_budget_size *sizes, int32_t count, table *t,
-                       tvlm_budget_plan *plan, tvlm_budget_picture *pictures) {
+/* Adds the weights of a plan to those that are made, as long as they take at most `most` floats then. There is room for
+ * their axes. Where it fails they are as they were. */
+static bool fill_table(const tvlm_texture *source, const tvlm_budget_size *sizes, int32_t count, table *t,
+                       size_t most, tvlm_budget_plan *plan, tvlm_budget_picture *pictures) {
+    float *floats = NULL;
+    t->is_counted = true;
     add_pictures(source, sizes, count, t, plan, pictures);
+    const size_t needed = t->made->used;
     t->exact = tvlm_allocate(t->most, sizeof *t->exact);
-    t->made->floats = tvlm_allocate(t->made->used, sizeof *t->made->floats);
+    if (needed <= most && t->exact != NULL) floats = realloc(t->made->floats, needed * sizeof *floats);
+    t->is_counted = false;
+    if (floats != NULL) {
+        t->made->floats = floats;
+        add_pictures(source, sizes, count, t, plan, pictures);
+    } else {
+        t->made->used = t->used;
+        t->made->axis_count = t->axis_count;
+    }
     plan->table = t->made->floats;
-    const bool made = t->made->floats != NULL && t->exact != NULL;
-    if (made) add_pictures(source, sizes, count, t, plan, pictures);
     free(t->exact);
-    return made;
+    return floats != NULL;
+}
+
+static tvlm_budget_plan plan_of(const tvlm_texture *source, int32_t image, int32_t patch,
+                                const tvlm_budget_picture *pictures) {
+    return (tvlm_budget_plan){.image = image,
+                              .patch = patch,
+                              .columns = (source->width + patch - 1) / patch,
+                              .rows = (source->height + patch - 1) / patch,
+                              .legible = tvlm_budget_legible(patch),
+                              .pictures = pictures};
 }
 
 bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t patch,
@@ -212,16 +236,29 @@ bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t pa
     tvlm_budget_picture *const pictures = tvlm_allocate((size_t)count, sizeof *pictures);
     tvlm_budget_weights *const weights = tvlm_allocate(1, sizeof *weights);
     table t = {.before = before, .made = weights};
-    *plan = (tvlm_budget_plan){.image = image,
-                               .patch = patch,
-                               .columns = (source->width + patch - 1) / patch,
-                               .rows = (source->height + patch - 1) / patch,
-                               .legible = tvlm_budget_legible(patch),
-                               .pictures = pictures,
-                               .weights = weights};
+    *plan = plan_of(source, image, patch, pictures);
+    plan->weights = weights;
     if (weights != NULL) weights->axes = tvlm_allocate(4 * (size_t)count, sizeof *weights->axes);
     if (pictures != NULL && weights != NULL && weights->axes != NULL &&
-        make_table(source, sizes, count, &t, plan, pictures))
+        fill_table(source, sizes, count, &t, SIZE_MAX, plan, pictures)) {
+        weights->first = weights->used;
+        return true;
+    }
+    tvlm_budget_plan_free(plan);
+    return false;
+}
+
+bool tvlm_budget_plan_go_on(const tvlm_texture *source, int32_t image, int32_t patch,
+                            const tvlm_budget_size *sizes, int32_t count, tvlm_budget_weights *weights,
+                            tvlm_budget_plan *plan) {
+    tvlm_budget_picture *const pictures = tvlm_allocate((size_t)count, sizeof *pictures);
+    const size_t axes = (size_t)weights->axis_count + 4 * (size_t)count;
+    known_axis *const known = realloc(weights->axes, axes * sizeof *known);
+    table t = {.made = weights, .used = weights->used, .axis_count = weights->axis_count};
+    *plan = plan_of(source, image, patch, pictures);
+    if (known != NULL) weights->axes = known;
+    if (pictures != NULL && known != NULL &&
+        fill_table(source, sizes, count, &t, 2 * weights->first, plan, pictures))
         return true;
     tvlm_budget_plan_free(plan);
     return false;

@@ -19,7 +19,7 @@ typedef struct tvlm_budget_size {
 } tvlm_budget_size;
 
 /* The weights of a plan, which are its table. They depend on sizes alone. Nothing else that the host does for
- * a choice takes longer to compute. So the next plan copies the weights that it needs. */
+ * a choice takes longer to compute. So the next plan takes over the weights that it needs. */
 typedef struct tvlm_budget_weights tvlm_budget_weights;
 
 /* Releases weights, or does nothing for NULL. Its parameter is void * so that a tvlm_slot can call it. */
@@ -37,6 +37,12 @@ void tvlm_budget_weights_free(void *weights);
 bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t patch,
                            const tvlm_budget_size *sizes, int32_t count, const tvlm_budget_weights *before,
                            tvlm_budget_plan *plan);
+/* The same with the weights of an earlier plan: those that it lacks are added behind them, and none is moved, so that
+ * what has been written to a device stays there. The weights stay the caller's, and plan->weights is NULL. False: there
+ * is no memory, or they would become more than twice those that they began as. They are as they were then. */
+bool tvlm_budget_plan_go_on(const tvlm_texture *source, int32_t image, int32_t patch,
+                            const tvlm_budget_size *sizes, int32_t count, tvlm_budget_weights *weights,
+                            tvlm_budget_plan *plan);
 void tvlm_budget_plan_free(tvlm_budget_plan *plan);
 
 #endif

@@ -77,6 +77,8 @@ typedef enum tvlm_scratch {
     TVLM_SCRATCH_COSINES, /* cosines of cells with one or more queries */
     TVLM_SCRATCH_LENGTHS, /* tvlm_features.inverse of an embedding */
     TVLM_SCRATCH_OUTPUTS, /* the outputs of a scorer, one plane of scores behind the other */
+    TVLM_SCRATCH_WEIGHTS, /* of a budget's pictures, and the pictures: they stay for the next budget */
+    TVLM_SCRATCH_PICTURES,
     TVLM_SCRATCH_COUNT
 } tvlm_scratch;
 
