@@ -178,7 +178,8 @@ def test_when_pictures_of_one_size_are_looked_at_twice():
     from texturevlm.hf import _showing, _ways
 
     def plan(budget, columns=4, rows=3, pairs=False):
-        showing = _showing.Tiled(28, 16, 448, lambda width, height: (columns, rows, (columns * rows + 1) * 256), {}, pairs)
+        showing = _showing.Tiled(28, 16, 448, lambda width, height: (columns, rows, (columns * rows + 1) * 256), {}, pairs,
+                                 lambda width, height: [])
         spending = _ways.spending_of(budget, None, None, None)
         return showing.plan((1024, 768), spending, lambda picture, count: 30 + count * (256 + 3))
 
@@ -370,8 +371,13 @@ def test_threads_do_not_mix(family):
 # ---- Where it is not for ----
 
 def test_where_the_tokens_are_too_few_or_enough_its_way_decides(family):
-    enough = (12 * 6 // 36 + 1) * 36 if family.name == "llava" else family.every
-    for budget, ways in ((5, {"smaller", "pruned", "pictures"}), (enough, {"full"})):
+    # What LLaVA's budget has beyond its one picture goes to parts, until all are shown.
+    most = family.one + 2 * (family.one + family.around())
+    enough = () if family.name == "llava" else ((family.every, {"full"}),)
+    for budget in (most, most + 1000) if family.name == "llava" else ():
+        pruned = hf.Pruner(family.model, family.processor, budget=budget, looks=2).prune(family.photo(), question=QUESTION)
+        assert pruned.report.tokens == most and all(mask.all() for _, mask in pruned.report.seen)
+    for budget, ways in ((5, {"smaller", "pruned", "pictures"}), *enough):
         pruned = hf.Pruner(family.model, family.processor, budget=budget, looks=2).prune(family.photo(), question=QUESTION)
         once = hf.Pruner(family.model, family.processor, budget=budget).prune(family.photo(), question=QUESTION)
         assert pruned.report.look is pruned.report.layer is pruned._prefix is None and torch.equal(pruned.input_ids, once.input_ids)

@@ -10,7 +10,7 @@ transformers = pytest.importorskip("transformers")
 if tuple(map(int, transformers.__version__.split(".")[:2])) < (4, 57):
     pytest.skip("before transformers 4.57 these processors have other rules", allow_module_level=True)
 import test_hf_looks as looks  # noqa: E402  it skips without torchvision
-from test_hf_looks import own  # noqa: E402
+from test_hf_looks import own, photo  # noqa: E402
 
 hf = tv.hf
 pytestmark = pytest.mark.usefixtures("no_gradients")
@@ -97,7 +97,7 @@ def test_parts_with_something_in_them_are_shown(family):
 
 def test_as_few_as_are_needed(family):
     blank = pruned_of(family, white(family), tolerance="auto").report
-    assert blank.tokens < ONE + 2 and blank.pictures[0].loss <= 0.03
+    assert blank.tokens == 1 + family.ends and blank.pictures[0].loss <= 0.03
     before = 0
     for tolerance in (0.7, 0.4, 0.1, 0.03, 0.001):
         report = pruned_of(family, family.photo(), tolerance=tolerance).report
@@ -120,8 +120,8 @@ def test_a_budget_is_of_all_images_and_each_row_has_its_own(family):
         pruned = pruned_of(family, images, budget=budget)
         assert pruned.report.tokens <= budget and len(pruned.report.pictures) == 3
         pruned.forward()
-    shared = pruned_of(family, images, budget=90).report.pictures
-    assert shared[1].tokens <= ONE + family.ends < min(shared[0].tokens, shared[2].tokens)
+    shared = pruned_of(family, images, budget=30).report.pictures
+    assert shared[1].tokens <= 2 + family.ends < min(shared[0].tokens, shared[2].tokens)
     rows = [own.user({"type": "image", "image": image}, {"type": "text", "text": QUESTION}) for image in images[:2]]
     both = hf.Pruner(family.model, family.processor, budget=40).prune(rows)
     assert [one.tokens <= 40 for one in both.report.pictures] == [True] * 2
@@ -130,6 +130,59 @@ def test_a_budget_is_of_all_images_and_each_row_has_its_own(family):
     logits = both.forward().logits[:, -1]
     for row, one in zip(logits, alone):
         torch.testing.assert_close(row, one.forward().logits[0, -1], rtol=0, atol=2e-5)
+
+
+def test_a_blank_picture_leaves_its_tokens_to_the_others(family):
+    for budget in (ONE // 2, ONE + 4, 2 * ONE):
+        page, blank = pruned_of(family, [family.photo(), white(family)], budget=budget).report.pictures
+        assert blank.tokens <= 3 and page.tokens >= budget - 3 - family.around() - family.ends or page.loss == 0
+
+
+def test_what_is_reported_is_what_the_processor_makes_without_us(family):
+    """Of one image and of several, whatever their shapes, and in rows: a share of it, and no token more than it."""
+    sizes = ((56, 56), (60, 60), family.size, family.size[::-1], (40, 300), (300, 90))
+    cases = [[photo(seed, *size)] for seed, size in enumerate(sizes)] + [[photo(1, *sizes[0]), photo(2, *sizes[2])], [family.photo()] * 3]
+    for images in cases:
+        plain = hf.Pruner(family.model, family.processor, share=1.0).batch_of(images, QUESTION)["input_ids"]
+        every = int((plain == family.model.config.image_token_id).sum())
+        for options in ({"share": 0.5}, {"share": 0.25}, {"share": 1.0}, {"budget": every}, {"budget": max(every // 3, 2 * len(images))},
+                        {"tolerance": 0.0}, {"tolerance": 0.3}):
+            pruned = pruned_of(family, images, **options)
+            assert sum(pruned.report.full) == every, (options, images)
+            most = options.get("budget", sum(max(round(options.get("share", 1.0) * full), 1 + family.ends) for full in pruned.report.full))
+            assert count_of(family, pruned) <= pruned.report.tokens <= most, (options, images, pruned.report)
+        for one in pruned.report.pictures:
+            assert one.loss <= 0.3
+
+
+def test_rows_of_which_one_would_fit_keep_their_budgets(family):
+    images = [photo(1, 112, 56), photo(2, *family.size)]
+    rows = [own.user({"type": "image", "image": image}, {"type": "text", "text": QUESTION}) for image in images]
+    for budget in range(30, family.every + 12, 3):
+        report = hf.Pruner(family.model, family.processor, budget=budget).prune(rows).report
+        assert all(one.tokens <= budget for one in report.pictures), (budget, report)
+
+
+def test_images_that_are_not_cut():
+    family = looks.Tiny("smolvlm")
+    family.processor.image_processor.do_image_splitting = False
+    for options, tokens in (({"budget": 4}, 4), ({"share": 0.25}, 4), ({"share": 1.0}, ONE)):
+        pruned = pruned_of(family, family.photo(), **options)
+        assert pruned.report.full == [ONE] and pruned.report.tokens == tokens == count_of(family, pruned)
+
+
+def test_a_rule_that_is_not_the_processors_is_refused(family, monkeypatch):
+    from texturevlm.hf import _showing
+    monkeypatch.setattr(_showing.Tiled, "grids", lambda self, width, height, several: ([(1, 1)], 999))
+    with pytest.raises(tv.ArgumentError, match="the processor made .* tokens of pictures, where 999 were counted"):
+        pruned_of(family, family.photo(), share=1.0)
+
+
+def test_no_picture_is_smaller_than_one(family):
+    with pytest.raises(tv.ArgumentError, match=f"a budget of {ONE - 1} tokens for 1 pictures; these need at least {ONE + family.ends}"):
+        pruned_of(family, family.photo(), budget=ONE - 1, way="smaller")
+    with pytest.raises(tv.ArgumentError, match="the processor makes no picture of at most . tokens"):
+        pruned_of(family, family.photo(), share=0.06, way="smaller")
 
 
 def test_a_budget_without_room_is_refused(family):

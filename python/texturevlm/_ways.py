@@ -88,8 +88,8 @@ class Candidate:
     """A picture that a model may be given.
 
     way: ``"full"``, ``"smaller"``, ``"pruned"``, ``"pictures"``, ``"cells"``, of two looks ``"looks"``, or of a video ``"frames"``.
-    columns, rows: the size of the picture in tokens, before any is left out; of several the first, which shows the whole, and of two
-        looks the full picture.
+    columns, rows: the size of the picture in tokens, before any is left out; of several the first, which shows the whole. Of two
+        looks the full picture, and of pictures of one size that of which they show parts.
     tokens: how many tokens the model gets, with those of the prompt around each further picture.
     loss: what is predicted to be lost, as a share of what a picture of one token loses. NaN for two looks, as the question decides what is
         lost. Of a video, its squared error as a share of that of slots of one colour each.

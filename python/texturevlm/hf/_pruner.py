@@ -351,31 +351,26 @@ class Pruner(Bound):
         images = getattr(self.processor, "image_processor", self.processor)
         if self._around is None:
             self._around = showing.around(self._length_of(showing))
-        around = self._around
-        pictures: list[_tiles.MeasuredTiles] = []
-        chosen: list[list[_tiles.Choice]] = []
-        among: list[list[_tiles.Choice]] = []
-        alone = sum(map(len, given.images())) == 1
-        for parts in given.images():
-            shown = [_ways.picture_of(part["image"], images, f"image {given.numbers[len(pictures) + place]}") for place, part in enumerate(parts)]
-            measured, found, candidates = _tiles.decide_tiles(shown, showing, around, alone, self._options["spending"], images.resample,
-                                                              self._options["device"])
-            pictures, among = pictures + measured, among + candidates
-            chosen.append(found)
-        ways = [one.candidate for found in chosen for one in found]
-        full = [one.every for one in pictures]
-        if all(one.way == "full" for one in ways):  # the processor shows all, as it does without us
-            pruned = prune_batch(self.model, self._moved(_messages.made_of(self.processor, given, {})))
-            ways = [dataclasses.replace(one, tokens=tokens) for one, tokens in zip(ways, full)]
-            pruned.report = _ways.Report(ways, [[one] for one in ways], full, _ways.since(began), None,
+        numbers = iter(given.numbers)
+        shown = [[_ways.picture_of(part["image"], images, f"image {next(numbers)}") for part in parts] for parts in given.images()]
+        measured, chosen, among = _tiles.decide_tiles(shown, showing, self._around, self._options["spending"], images.resample, self._options["device"])
+        pictures = [one for several in measured for one in several]
+        ways, full = [one.candidate for found in chosen for one in found], [one.every for one in pictures]
+        candidates = [[one.candidate for one in several] for several in among]
+        if all(one.way == "full" for one in ways):
+            batch = self._moved(_messages.made_of(self.processor, given, {}))
+            made = int((batch["input_ids"] == unwrapped(self.model).config.image_token_id).sum())
+            if made != sum(full):
+                raise ArgumentError(f"the processor made {made} tokens of pictures, where {sum(full)} were counted: its rule is not the one that is known")
+            pruned = prune_batch(self.model, batch)
+            pruned.report = _ways.Report(ways, candidates, full, _ways.since(began), None,
                                          [(np.asarray(one.image), np.ones((1, 1), bool)) for one in pictures])
             return pruned
         seen = self._put_tiles(given, showing, pictures, chosen)
         batch = self._moved(_messages.made_of(self.processor, given, showing.options))
         _check_grids(_grids_of(batch, unwrapped(self.model), showing.side), [mask.shape for _, mask in seen])
         pruned = _batch_without(self.model, batch, [torch.from_numpy(mask.reshape(-1).copy()) for _, mask in seen], None, 0)
-        candidates_of = [[one.candidate for one in several] for several in among]
-        pruned.report = _ways.Report(ways, candidates_of, full, _ways.since(began), _ways.uncompared(candidates_of, given.numbers),
+        pruned.report = _ways.Report(ways, candidates, full, _ways.since(began), _ways.uncompared(candidates, given.numbers),
                                      [(_under(picture, mask, showing.side), mask) for picture, mask in seen if mask.any()])
         return pruned
 

@@ -26,6 +26,9 @@ OBJECT = 28
 MOST = 0.8
 """The share of the tokens above which a first look leaves too few for the second."""
 
+_ENOUGH_PIXELS = 0.83
+"""Parts of LLaVA-OneVision that have this share of an image's pixels, as 2 x 2 have of 800 x 800, count as having all."""
+
 _ENOUGH = "the tokens are enough for the full picture"
 _RESTS = "a first look leaves too few tokens for a second one"
 
@@ -96,8 +99,13 @@ class Tiled:
         self._tiles, self._fewer, self.options, self.pairs = tiles, fewer, for_processor(options), pairs
         self.cuts = fewer is not None
 
-    def grids(self, width: int, height: int) -> tuple[list[tuple[int, int]], int]:
-        """The columns and rows of pictures that an image may be cut into, from one on to the full one; and how many tokens that has."""
+    def grids(self, width: int, height: int, several: bool) -> tuple[list[tuple[int, int]], int]:
+        """The columns and rows of pictures that an image may be cut into, from one on to the full one; and how many tokens that has.
+
+        several: there are other images in its prompt. LLaVA-OneVision's processor cuts none of them.
+        """
+        if several and self.pairs:
+            return [(1, 1)], self.along**2 + 1
         columns, rows, every = self._tiles(width, height)
         found = {(1, 1), (columns, rows), *(() if self._fewer is None else self._fewer(width, height))}
         full = columns * rows
@@ -115,7 +123,7 @@ class Tiled:
         """A text: as above, or the small picture is all that there is, or too small for the parts. `length_of` is as in `around`."""
         columns, rows, every = self._tiles(*size)
         wanted, small = _wanted(spending, every), self.along**2
-        if wanted >= (every if self.cuts else (columns * rows + 1) * small):
+        if self.cuts and wanted >= every:
             return _ENOUGH
         if columns * rows == 1:
             return "the processor makes one part of the image, which a first look would show already"
@@ -124,7 +132,8 @@ class Tiled:
         if small < _least(self.side, columns * rows * small):
             return f"a first look of {small} tokens is too small for {columns} x {rows} parts"
         around = self.around(length_of)
-        one, full, rest = (self.along, self.along), (columns * self.along, rows * self.along), wanted - small - self.pairs
+        one, full = (self.along, self.along), (columns * self.along, rows * self.along)
+        rest = min(wanted - small - self.pairs, columns * rows * (small + around))
         return Plan(one, full, one, rest, around, every) if rest > around else _RESTS
 
 
@@ -187,10 +196,12 @@ def _llava(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, None]:
 
 def _smolvlm(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] | None:
     images = processor.image_processor
+    if getattr(images, "do_resize", True) is False:  # then parts have the image's own size
+        return None
 
     def tiles(width: int, height: int) -> tuple[int, int, int]:
         parts, rows, columns = images.get_number_of_image_patches(height, width, {})
-        return max(int(columns), 1), max(int(rows), 1), int(parts) * tokens  # of an image that is not cut, versions differ
+        return max(int(columns), 1), max(int(rows), 1), max(int(parts), 1) * tokens  # of an image that is not cut, versions differ
 
     def fewer(width: int, height: int) -> list[tuple[int, int]]:
         most = int(images.size["longest_edge"]) // edge
@@ -200,9 +211,9 @@ def _smolvlm(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] | 
 
 
 def _onevision(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] | None:
-    """Of the processor's numbers of parts, that which distorts an image least. The processor itself adds a border, in place of that.
+    """Of the processor's numbers of parts, that which distorts an image least, and then the fewest that have its pixels.
 
-    More than `most` parts are none: of what is larger, the model itself makes fewer tokens.
+    The processor itself adds a border, in place of distorting. More than `most` parts are none: of what is larger, the model itself makes fewer tokens.
     """
     tokens_of = getattr(processor, "_get_num_multimodal_tokens", None)
     if tokens_of is None:
@@ -214,7 +225,8 @@ def _onevision(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] 
     def cut(width: int, height: int, parts: int) -> tuple[int, int]:
         def cost(size: tuple[int, int]) -> tuple[float, float]:
             across, down = size[0] * edge / width, size[1] * edge / height
-            return round(abs(math.log(across / down)), 2), abs(math.log(across * down))
+            area = across * down
+            return round(abs(math.log(across / down)), 2), area if area >= _ENOUGH_PIXELS else 1e9 - area
         return min((size for size in sorted(sizes) if size[0] * size[1] <= parts), key=cost)
 
     def tiles(width: int, height: int) -> tuple[int, int, int]:

@@ -37,13 +37,14 @@ class MeasuredTiles:
     """One image, and what fewer parts of it lose.
 
     around: how many tokens of the prompt each further picture takes beside its own.
-    alone: there is no other image. If all parts are chosen, then the processor shows them as it does without us.
+    several: there are other images in its prompt.
+    alone: there is no other image at all. Then it can be shown as it is without us.
     """
 
-    def __init__(self, image: Any, showing: Tiled, around: int, alone: bool, resample: Any, device: Any) -> None:
+    def __init__(self, image: Any, showing: Tiled, around: int, several: bool, alone: bool, resample: Any, device: Any) -> None:
         self._only = alone
         self.image, self._showing, self._around, self._resample = image, showing, around, resample
-        self.grids, self.every = showing.grids(*image.size)
+        self.grids, self.every = showing.grids(image.width, image.height, several)
         self.along, self._small = showing.along, showing.along**2
         side = showing.side
         pixels = np.asarray(self._resized(len(self.grids) - 1))
@@ -55,12 +56,19 @@ class MeasuredTiles:
     @property
     def all(self) -> int:
         """How many tokens all parts take, as pictures of their own."""
-        return self.whole().candidate.tokens
+        last = len(self.grids) - 1
+        return self._cost(last, self._all_of(last))
 
     def whole(self) -> Choice:
-        """All parts."""
+        """What is shown without us."""
         last = len(self.grids) - 1
-        return self._alone(self._small) if last == 0 else self._beside(last, self._all_of(last), "full")
+        self._prediction.set_overview(None)
+        columns, rows = self._sizes[last]
+        return Choice(Candidate("full", columns, rows, self.every, self._prediction.loss(last)), last, self._all_of(0), self._all_of(last))
+
+    def least(self, way: str) -> int:
+        """How few tokens it can have."""
+        return (self._small if way == "smaller" else 1) + self._showing.pairs
 
     def _all_of(self, grid: int) -> Any:
         return np.ones(self._sizes[grid][::-1], bool)
@@ -87,29 +95,27 @@ class MeasuredTiles:
         columns, rows = self._sizes[grid]
         self._prediction.set_overview(0)
         loss = self._prediction.loss(grid, kept)
-        full = grid == len(self.grids) - 1 and bool(kept.all())
-        tokens = self.every if full and self._only else self._cost(grid, kept)
-        return Choice(Candidate("full" if full else way, columns, rows, tokens, loss), grid, self._all_of(0), kept)
+        return Choice(Candidate(way, columns, rows, self._cost(grid, kept), loss), grid, self._all_of(0), kept)
 
     def _alone(self, count: int) -> Choice:
         """So many tokens of the small picture."""
         self._prediction.set_overview(None)
         kept, loss = self._prediction.keep(0, count)
-        whole = count == self._small
-        way = "full" if whole and len(self.grids) == 1 else "smaller" if whole else "pruned"
+        way = "smaller" if count == self._small else "pruned"
         return Choice(Candidate(way, self.along, self.along, self._cost(0, kept, count), loss), 0, kept, kept)
 
     # ---- The ways ----
 
     def _smaller(self, fits: Callable[[Choice], bool]) -> list[Choice]:
-        """Whole pictures of the sizes of the processor's rule."""
-        made = [self._alone(self._small)]
+        """Whole pictures of the sizes of the processor's rule, and what is shown without us where that can be."""
+        made = [*([self.whole()] if self._only else []), self._alone(self._small)]
         made += [self._beside(grid, self._all_of(grid), "smaller") for grid in range(1, len(self.grids))]
         return [one for one in made if fits(one)]
 
     def _pruned(self, tokens: int | None, tolerance: float | None) -> list[Choice]:
         """The small picture, or that and the tokens of a larger one where it loses most."""
-        alone = min(tokens - self._showing.pairs, self._small) if tokens is not None else self._least(0, tolerance, None)
+        few = tokens - self._showing.pairs if tokens is not None else self._least(0, tolerance, None)
+        alone = None if few is None else max(few, 0 if tokens is not None else 1)
         made = [] if alone is None or alone < 1 or alone >= self._small else [self._alone(alone)]
         for grid in range(1, len(self.grids)):
             count = self._most(grid, tokens) if tokens is not None else self._least(grid, tolerance, 0)
@@ -174,12 +180,17 @@ class MeasuredTiles:
         made = self._smaller(lambda one: one.candidate.tokens <= tokens) + self._pruned(tokens, None)
         if way in ("auto", "pictures"):
             made += self._pictures(tokens, None)
+        if way == "smaller" and all(one.candidate.way == "pruned" for one in made):
+            width, height = self.image.size
+            raise ArgumentError(f"the processor makes no picture of at most {tokens} tokens of an image of {width} x {height} pixels: its least "
+                                f"one has {self._small + self._showing.pairs}")
         made = made or [self._alone(1)]  # a share of less than one token
         return _best(made, way, lambda one: (one.candidate.loss, one.candidate.tokens))
 
     def within(self, tolerance: float, way: str) -> tuple[Choice, list[Choice]]:
         """The choice of fewest tokens among those that lose no more than the tolerance."""
-        made = self._smaller(lambda one: one.candidate.loss <= tolerance)[:1] + self._pruned(None, tolerance)
+        fitting = self._smaller(lambda one: one.candidate.loss <= tolerance)
+        made = sorted(fitting, key=lambda one: one.candidate.tokens)[:1] + self._pruned(None, tolerance)
         if way in ("auto", "pictures"):
             made += self._pictures(None, tolerance)
         return _best(made, way, lambda one: (one.candidate.tokens, one.candidate.loss))
@@ -196,40 +207,60 @@ class MeasuredTiles:
 
 
 def _best(made: list[Choice], way: str, key: Callable[[Choice], tuple[float, float]]) -> tuple[Choice, list[Choice]]:
-    """The best of a way; where it has none, as where no part is worth its tokens, the best of all."""
-    named = [one for one in made if way == "auto" or one.candidate.way == way]
+    """The best of a way, or what is shown without us; where there is neither, as where no part is worth its tokens, the best of all."""
+    named = [one for one in made if way == "auto" or one.candidate.way in (way, "full")]
     return min(named or made, key=key), made
 
 
-def decide_tiles(images: list[Any], showing: Tiled, around: int, alone: bool, spending: Spending, resample: Any,
-                 device: Any) -> tuple[list[MeasuredTiles], list[Choice], list[list[Choice]]]:
-    """Decides for the images of one conversation: what was measured of each, the choice, and what it was chosen from.
+def decide_tiles(conversations: list[list[Any]], showing: Tiled, around: int, spending: Spending, resample: Any,
+                 device: Any) -> tuple[list[list[MeasuredTiles]], list[list[Choice]], list[list[Choice]]]:
+    """Decides for the images of each conversation: what was measured of each, the choices, and of each image what it was chosen from.
 
-    around, alone: as in `MeasuredTiles`.
+    If all choices are "full", then the processor shows all images as it does without us. Else none is, but a single one.
     """
-    check_budget(spending, len(images))
-    least = [1 + showing.pairs] * len(images)
-    if spending.budget is not None and spending.budget < sum(least):
-        raise ArgumentError(f"a budget of {spending.budget} tokens for {len(images)} pictures; with the ends of their lines these need at "
-                            f"least {sum(least)}")
-    pictures = [MeasuredTiles(image, showing, around, alone, resample, device) for image in images]
+    alone = sum(map(len, conversations)) == 1
+    for images in conversations:
+        _check_budget(spending, len(images), showing)
+    pictures = [[MeasuredTiles(image, showing, around, len(images) > 1, alone, resample, device) for image in images] for images in conversations]
+    found = []
+    if not all(_enough(several, spending) for several in pictures):
+        found = [one for several in pictures for one in _decided(several, spending)]
+    every = sum(one.every for several in pictures for one in several)
+    # With a tolerance, pictures of their own may take more than what is shown without us, which loses nothing.
+    if not found or (spending.tolerance is not None and sum(choice.candidate.tokens for choice, _ in found) >= every):
+        wholes = [one.whole() for several in pictures for one in several]
+        found = [(one, [one]) for one in wholes]
+    rest = iter([choice for choice, _ in found])
+    return pictures, [[next(rest) for _ in several] for several in pictures], [among for _, among in found]
+
+
+def _check_budget(spending: Spending, images: int, showing: Tiled) -> None:
+    check_budget(spending, images)
+    each = showing.along**2 if spending.way == "smaller" else 1
+    least = images * (each + showing.pairs)
+    if spending.budget is not None and spending.budget < least:
+        ends = " with the ends of their lines" if showing.pairs else ""
+        raise ArgumentError(f"a budget of {spending.budget} tokens for {images} pictures; these need at least {least}{ends}")
+
+
+def _counts(pictures: list[MeasuredTiles], spending: Spending) -> list[int]:
+    return [shared(spending.share or 1.0, one.every) for one in pictures] if spending.budget is None else [spending.budget]
+
+
+def _enough(pictures: list[MeasuredTiles], spending: Spending) -> bool:
+    """Whether the tokens are enough for what is shown without us of the images of a conversation."""
+    return spending.tolerance is None and sum(_counts(pictures, spending)) >= sum(one.every for one in pictures)
+
+
+def _decided(pictures: list[MeasuredTiles], spending: Spending) -> list[tuple[Choice, list[Choice]]]:
     if spending.tolerance is not None:
-        found = [one.within(spending.tolerance, spending.way) for one in pictures]
-    else:
-        counts = [shared(spending.share or 1.0, one.every) for one in pictures] if spending.budget is None else [spending.budget]
-        if sum(counts) >= sum(one.every for one in pictures):
-            found = [(one.whole(), [one.whole()]) for one in pictures]
-        else:
-            if spending.budget is not None and len(pictures) > 1:
-                counts = _divided(pictures, spending, least)
-            found = [one.with_tokens(count, spending.way) for one, count in zip(pictures, counts)]
-    return pictures, [choice for choice, _ in found], [among for _, among in found]
-
-
-def _divided(pictures: list[MeasuredTiles], spending: Spending, least: list[int]) -> list[int]:
-    plain = "smaller" if spending.way == "smaller" else "pruned"
-    return divided(lambda tolerance: [one.within(tolerance, plain)[0].candidate.tokens for one in pictures], [one.all for one in pictures],
-                   spending.budget or 0, least)
+        return [one.within(spending.tolerance, spending.way) for one in pictures]
+    counts = _counts(pictures, spending)
+    if spending.budget is not None and len(pictures) > 1:
+        plain, own = "smaller" if spending.way == "smaller" else "pruned", pictures[0].least(spending.way)
+        counts = divided(lambda tolerance: [one.within(tolerance, plain)[0].candidate.tokens for one in pictures],
+                         [one.all for one in pictures], spending.budget, [own] * len(pictures))
+    return [one.with_tokens(count, spending.way) for one, count in zip(pictures, counts)]
 
 
 __all__ = ["Choice", "MeasuredTiles", "decide_tiles"]
