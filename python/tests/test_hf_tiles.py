@@ -200,3 +200,11 @@ def test_tokens_by_their_score_are_those_of_the_processors_own_pictures(family):
 
 def family_ids(family):
     return hf.Pruner(family.model, family.processor, share=1.0).batch_of(family.photo(), QUESTION)["input_ids"]
+
+
+@pytest.mark.skipif("llava_onevision" not in looks.FAMILIES, reason="it takes transformers 5.23")
+def test_an_image_too_long_for_crops_is_refused():
+    family = looks.Tiny("llava_onevision")
+    for options in ({"share": 1.0}, {"way": "cells", "share": 0.5}):
+        with pytest.raises(tv.ArgumentError, match="an image of 2000 x 20 pixels is so long that its crops have no tokens"):
+            pruned_of(family, photo(0, 2000, 20), **options)

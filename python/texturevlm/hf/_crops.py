@@ -98,6 +98,8 @@ class CropLayout(Layout):
         numbers = torch.arange(rows * columns * self.along**2, device=size.device)
         crops = numbers.view(rows, columns, self.along, self.along).transpose(1, 2).reshape(1, rows * self.along, columns * self.along)
         frame: torch.Tensor = self._functions.unpad_image(crops, size)[0]
+        if not frame.numel():
+            raise ArgumentError(f"an image of {int(size[1])} x {int(size[0])} pixels is so long that its crops have no tokens: show a part of it")
         # The function packs features that are all 0, with ends of lines that are 1: the places of the ones tell how long the
         # lines are.
         pack = self.model.model.pack_image_features
