@@ -126,6 +126,7 @@ def test_what_takes_arrays(a, b):
     tried(PREDICTION.shown, a, b)
     tried(PREDICTION.shown, 0, a)
     tried(PREDICTION.least, a, b)
+    tried(PREDICTION.set_overview, a)
     tried(tv.scores, IMAGE, a, features=b)
     tried(tv.scores, IMAGE, stride=a, weights=b)
     tried(tv.Query, a, mean=b)

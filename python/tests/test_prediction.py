@@ -27,6 +27,20 @@ def test_losses_fall_with_the_size(prediction):
     assert prediction.pictures == SIZES and "6 x 4" in repr(prediction)
 
 
+def test_an_overview_lies_under_what_is_not_kept(noise):
+    prediction = tv.predict(noise, SIZES, patch=16)
+    kept, alone = prediction.keep(3, 60)
+    prediction.set_overview(2)
+    beside, loss = prediction.keep(3, 60)
+    assert loss < min(alone, prediction.loss(2)) and beside.sum() == 60
+    assert prediction.keep(3, 0)[1] == pytest.approx(prediction.loss(2), abs=1e-5)
+    prediction.set_overview(None)
+    assert prediction.keep(3, 60)[1] == alone and (prediction.keep(3, 60)[0] == kept).all()
+    for wrong in (4, -1, 0.5, "1"):
+        with pytest.raises(tv.Error, match="index"):
+            prediction.set_overview(wrong)
+
+
 def test_what_is_kept(prediction):
     kept, loss = prediction.keep(2, 30)
     assert kept.shape == (8, 12) and kept.dtype == bool and kept.sum() == 30
