@@ -91,6 +91,8 @@ class Rows:
         self.encoder, self.positions = [], []
         towers = {"llava_onevision": "vision_tower", "internvl": "vision_tower", "smolvlm": "vision_model", "llava": "vision_tower"}
         first = f"{towers[family.name]}.embeddings" if family.tiled else "visual.patch_embed"
+        if family.name == "llava" and hasattr(family.inner.vision_tower, "vision_model"):  # before transformers 5
+            first = "vision_tower.vision_model.embeddings"
         module = family.inner.get_submodule(first)
         module.register_forward_hook(lambda module, given, made: self.encoder.append(len(given[0] if given else made)))
         family.words.layers[0].mlp.register_forward_hook(lambda module, given, made: self.positions.append(given[0].shape[1]))
