@@ -26,7 +26,7 @@ HELPER int ordered_of(ulong key) {
 }
 
 /* Brings the smallest k of n keys to the front, the largest of them to place k - 1; 0 < k <= n. */
-HELPER void quickselect(local ulong *keys, int n, int k) {
+INLINED void quickselect(local ulong *keys, int n, int k) {
     int low = 0, high = n - 1;
     while (low < high) {
         const ulong pivot = keys[(low + high) / 2];
@@ -78,8 +78,8 @@ HELPER int skipped_at(ulong limit, int i) {
  * Gathers the best k of the scores, or of the keys, from `start` on, of those whose keys come before `limit`. They
  * are in the pool's first places, in any order. Returns how many there are, which is at most k.
  */
-HELPER int gather(global const float *restrict scores, global const ulong *restrict keys, const bool first,
-                  const int start, const int end, const int k, ulong limit, local ulong *pool) {
+INLINED int gather(global const float *restrict scores, global const ulong *restrict keys, const bool first,
+                   const int start, const int end, const int k, ulong limit, local ulong *pool) {
     int held = 0;
     for (int i = start; i < end;) {
         /* Without a limit everything is gathered. */

@@ -209,7 +209,8 @@ static bool fill_table(const tvlm_texture *source, const tvlm_budget_size *sizes
     if (needed <= most && t->exact != NULL) floats = realloc(t->made->floats, needed * sizeof *floats);
     t->is_counted = false;
     if (floats != NULL) {
-        memset(floats + t->used, 0, (needed - t->used) * sizeof *floats); /* places have fewer weights than they may */
+        memset(floats + t->used, 0,
+               (needed - t->used) * sizeof *floats); /* places have fewer weights than they may */
         t->made->floats = floats;
         add_pictures(source, sizes, count, t, plan, pictures);
     } else {
