@@ -213,7 +213,8 @@ def _smolvlm(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] | 
 def _onevision(processor: Any, edge: int, tokens: int) -> tuple[_Tiles, _Fewer] | None:
     """Of the processor's numbers of parts, that which distorts an image least, and then the fewest that have its pixels.
 
-    The processor itself adds a border, in place of distorting. More than `most` parts are none: of what is larger, the model itself makes fewer tokens.
+    The processor itself adds a border, in place of distorting. More than `most` parts are none: of what is larger, the model itself
+    makes fewer tokens.
     """
     tokens_of = getattr(processor, "_get_num_multimodal_tokens", None)
     if tokens_of is None:

@@ -8,6 +8,7 @@ picture. Each is shown as a picture of its own, after the small one.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, Callable
 
 import numpy as np
@@ -47,11 +48,11 @@ class MeasuredTiles:
         self.grids, self.every = showing.grids(image.width, image.height, several)
         self.along, self._small = showing.along, showing.along**2
         side = showing.side
-        pixels = np.asarray(self._resized(len(self.grids) - 1))
+        self._full = self._resized(len(self.grids) - 1)
+        pixels = np.asarray(self._full)
         self._sizes = [(columns * self.along, rows * self.along) for columns, rows in self.grids]
         columns, rows = self._sizes[-1]
         self._prediction = predict(pixels[:rows * side, :columns * side], self._sizes, patch=side, device=device)
-        self._ranked: dict[int, list[Any]] = {}
 
     @property
     def all(self) -> int:
@@ -65,10 +66,6 @@ class MeasuredTiles:
         self._prediction.set_overview(None)
         columns, rows = self._sizes[last]
         return Choice(Candidate("full", columns, rows, self.every, self._prediction.loss(last)), last, self._all_of(0), self._all_of(last))
-
-    def least(self, way: str) -> int:
-        """How few tokens it can have."""
-        return (self._small if way == "smaller" else 1) + self._showing.pairs
 
     def _all_of(self, grid: int) -> Any:
         return np.ones(self._sizes[grid][::-1], bool)
@@ -106,17 +103,20 @@ class MeasuredTiles:
 
     # ---- The ways ----
 
-    def _smaller(self, fits: Callable[[Choice], bool]) -> list[Choice]:
+    @functools.cached_property
+    def _smaller(self) -> list[Choice]:
         """Whole pictures of the sizes of the processor's rule, and what is shown without us where that can be."""
         made = [*([self.whole()] if self._only else []), self._alone(self._small)]
-        made += [self._beside(grid, self._all_of(grid), "smaller") for grid in range(1, len(self.grids))]
-        return [one for one in made if fits(one)]
+        return made + [self._beside(grid, self._all_of(grid), "smaller") for grid in range(1, len(self.grids))]
 
     def _pruned(self, tokens: int | None, tolerance: float | None) -> list[Choice]:
         """The small picture, or that and the tokens of a larger one where it loses most."""
-        few = tokens - self._showing.pairs if tokens is not None else self._least(0, tolerance, None)
-        alone = None if few is None else max(few, 0 if tokens is not None else 1)
-        made = [] if alone is None or alone < 1 or alone >= self._small else [self._alone(alone)]
+        if tokens is not None:
+            alone: int | None = tokens - self._showing.pairs
+        else:
+            few = self._least(0, tolerance, None)
+            alone = None if few is None else max(few, 1)
+        made = [] if alone is None or not 1 <= alone < self._small else [self._alone(alone)]
         for grid in range(1, len(self.grids)):
             count = self._most(grid, tokens) if tokens is not None else self._least(grid, tolerance, 0)
             columns, rows = self._sizes[grid]
@@ -147,9 +147,8 @@ class MeasuredTiles:
             kept, order = np.zeros(self._sizes[grid][::-1], bool), self._order(grid)
             if tolerance is not None and self._prediction.loss(grid, kept) <= tolerance:
                 continue  # the small picture is enough
-            for row, column in order[:-1]:  # all parts are the way smaller
-                more = kept.copy()
-                more[row * self.along:(row + 1) * self.along, column * self.along:(column + 1) * self.along] = True
+            for part in order[:-1]:  # all parts are the way smaller
+                more = kept | self._part(grid, part)
                 if tokens is not None and self._cost(grid, more) > tokens:
                     break
                 kept = more
@@ -159,25 +158,25 @@ class MeasuredTiles:
                 found.append(self._beside(grid, kept, "pictures"))
         return [one for one in found if tolerance is None or one.candidate.loss <= tolerance]
 
+    def _part(self, grid: int, part: tuple[int, int]) -> Any:
+        """The tokens of a part, (row, column), of a grid."""
+        row, column = (place * self.along for place in part)
+        mask = np.zeros(self._sizes[grid][::-1], bool)
+        mask[row:row + self.along, column:column + self.along] = True
+        return mask
+
     def _order(self, grid: int) -> list[tuple[int, int]]:
         """The parts of a grid, (row, column), that one first without which most is lost."""
         self._prediction.set_overview(0)
-        if grid not in self._ranked:
-            columns, rows = self.grids[grid]
-            losses = []
-            for row in range(rows):
-                for column in range(columns):
-                    kept = np.zeros(self._sizes[grid][::-1], bool)
-                    kept[row * self.along:(row + 1) * self.along, column * self.along:(column + 1) * self.along] = True
-                    losses.append((self._prediction.loss(grid, kept), row, column))
-            self._ranked[grid] = [(row, column) for _, row, column in sorted(losses)]
-        return self._ranked[grid]
+        columns, rows = self.grids[grid]
+        parts = [(row, column) for row in range(rows) for column in range(columns)]
+        return sorted(parts, key=lambda part: self._prediction.loss(grid, self._part(grid, part)))
 
     # ---- The choice ----
 
     def with_tokens(self, tokens: int, way: str) -> tuple[Choice, list[Choice]]:
         """The choice of least loss among those of at most so many tokens, and all that were looked at."""
-        made = self._smaller(lambda one: one.candidate.tokens <= tokens) + self._pruned(tokens, None)
+        made = [one for one in self._smaller if one.candidate.tokens <= tokens] + self._pruned(tokens, None)
         if way in ("auto", "pictures"):
             made += self._pictures(tokens, None)
         if way == "smaller" and all(one.candidate.way == "pruned" for one in made):
@@ -189,7 +188,7 @@ class MeasuredTiles:
 
     def within(self, tolerance: float, way: str) -> tuple[Choice, list[Choice]]:
         """The choice of fewest tokens among those that lose no more than the tolerance."""
-        fitting = self._smaller(lambda one: one.candidate.loss <= tolerance)
+        fitting = [one for one in self._smaller if one.candidate.loss <= tolerance]
         made = sorted(fitting, key=lambda one: one.candidate.tokens)[:1] + self._pruned(None, tolerance)
         if way in ("auto", "pictures"):
             made += self._pictures(None, tolerance)
@@ -203,7 +202,8 @@ class MeasuredTiles:
             return [small]
         one = (self.along, self.along)
         plan = Plan(one, self._sizes[choice.grid], one, 0, self._around, self.every)
-        return [small, *parts_of(self._resized(choice.grid), choice.kept, plan, self._showing.side, self._showing.beyond)]
+        larger = self._full if choice.grid == len(self.grids) - 1 else self._resized(choice.grid)
+        return [small, *parts_of(larger, choice.kept, plan, self._showing.side, self._showing.beyond)]
 
 
 def _best(made: list[Choice], way: str, key: Callable[[Choice], tuple[float, float]]) -> tuple[Choice, list[Choice]]:
@@ -224,7 +224,7 @@ def decide_tiles(conversations: list[list[Any]], showing: Tiled, around: int, sp
     pictures = [[MeasuredTiles(image, showing, around, len(images) > 1, alone, resample, device) for image in images] for images in conversations]
     found = []
     if not all(_enough(several, spending) for several in pictures):
-        found = [one for several in pictures for one in _decided(several, spending)]
+        found = [one for several in pictures for one in _decided(several, spending, showing)]
     every = sum(one.every for several in pictures for one in several)
     # With a tolerance, pictures of their own may take more than what is shown without us, which loses nothing.
     if not found or (spending.tolerance is not None and sum(choice.candidate.tokens for choice, _ in found) >= every):
@@ -234,10 +234,14 @@ def decide_tiles(conversations: list[list[Any]], showing: Tiled, around: int, sp
     return pictures, [[next(rest) for _ in several] for several in pictures], [among for _, among in found]
 
 
+def _least(showing: Tiled, way: str) -> int:
+    """How few tokens an image can have."""
+    return (showing.along**2 if way == "smaller" else 1) + showing.pairs
+
+
 def _check_budget(spending: Spending, images: int, showing: Tiled) -> None:
     check_budget(spending, images)
-    each = showing.along**2 if spending.way == "smaller" else 1
-    least = images * (each + showing.pairs)
+    least = images * _least(showing, spending.way)
     if spending.budget is not None and spending.budget < least:
         ends = " with the ends of their lines" if showing.pairs else ""
         raise ArgumentError(f"a budget of {spending.budget} tokens for {images} pictures; these need at least {least}{ends}")
@@ -252,14 +256,14 @@ def _enough(pictures: list[MeasuredTiles], spending: Spending) -> bool:
     return spending.tolerance is None and sum(_counts(pictures, spending)) >= sum(one.every for one in pictures)
 
 
-def _decided(pictures: list[MeasuredTiles], spending: Spending) -> list[tuple[Choice, list[Choice]]]:
+def _decided(pictures: list[MeasuredTiles], spending: Spending, showing: Tiled) -> list[tuple[Choice, list[Choice]]]:
     if spending.tolerance is not None:
         return [one.within(spending.tolerance, spending.way) for one in pictures]
     counts = _counts(pictures, spending)
     if spending.budget is not None and len(pictures) > 1:
-        plain, own = "smaller" if spending.way == "smaller" else "pruned", pictures[0].least(spending.way)
+        plain = "smaller" if spending.way == "smaller" else "pruned"
         counts = divided(lambda tolerance: [one.within(tolerance, plain)[0].candidate.tokens for one in pictures],
-                         [one.all for one in pictures], spending.budget, [own] * len(pictures))
+                         [one.all for one in pictures], spending.budget, [_least(showing, spending.way)] * len(pictures))
     return [one.with_tokens(count, spending.way) for one, count in zip(pictures, counts)]
 
 
