@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "platform/driver_cache.h"
+#include "platform/ending.h"
 #include "platform/stdio.h"
 #include "progress.h"
 #include "texturevlm/io.h"
@@ -119,6 +120,13 @@ int tool_status(struct tool *tool, tvlm_status status) {
 
 bool tool_lacked_memory(struct tool *tool) {
     if (tool->status != TVLM_ERROR_DEVICE_MEMORY && tool->status != TVLM_ERROR_MEMORY) return false;
+    tool->status = TVLM_OK;
+    tool->error[0] = '\0';
+    return true;
+}
+
+bool tool_was_interrupted(struct tool *tool, int code) {
+    if (tvlm_ending_noted() == 0 || (code != TOOL_DONE && tool->status != TVLM_ERROR_DEVICE)) return false;
     tool->status = TVLM_OK;
     tool->error[0] = '\0';
     return true;

@@ -371,7 +371,7 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     while (run.now_held && tool_goes_on(tool, code)) code = go_on(&run, operand_count, operands);
     if (code == TOOL_DONE && tvlm_ending_noted() == 0) video_session_end(&run.session);
     if (code == TOOL_DONE) code = video_overlay_finish(&run.overlay);
-    if (code == TOOL_DONE && tvlm_ending_noted() != 0) code = end_interrupted(tool, run.answered);
+    if (tool_was_interrupted(tool, code)) code = end_interrupted(tool, run.answered);
     if (code == TOOL_DONE) code = video_frames_end(&run.frames);
     video_overlay_release(&run.overlay);
     video_session_release(&run.session);

@@ -562,7 +562,7 @@ int video_clip_run(struct tool *tool, const video_options *options, int count, c
     if (code == TOOL_DONE)
         code = tool_keep_files(tool); /* also of a video that is damaged or was interrupted */
     if (code == TOOL_DONE) code = partly;
-    if (code == TOOL_DONE && tvlm_ending_noted() != 0) code = end_interrupted(&run);
+    if (tool_was_interrupted(tool, code)) code = end_interrupted(&run);
     release_outputs(&pass);
     tvlm_clip_destroy(&run.clip);
     tvlm_device_destroy(&run.device);

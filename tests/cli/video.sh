@@ -474,7 +474,9 @@ EOF
 
     # Of a budget for the whole video the slots that were there are decided, drawn and printed; of a stream those so far.
     far=("${many[@]}" "${many[@]}" "${many[@]}" "${many[@]}" "${many[@]}" "${many[@]}")
+    # The first run builds the kernels, so that frames are there after a second.
     for causal in "" --causal; do
+        "${video[@]}" "${frames[@]}" --share .2 $causal >/dev/null 2>&1
         "${video[@]}" "${far[@]}" --share .2 $causal --overlay stopped.mp4 >"$work/stdout" 2>"$work/stderr" &
         pid=$!
         sleep 1
@@ -486,6 +488,18 @@ EOF
         lines 'sum(o["frames"] for o in d) == '"$count"' and [o["slot"] for o in d] == list(range(len(d)))'
         runs "$count" 0 stopped.mp4 -k 1 --size 112x80
         rm stopped.mp4
+    done
+
+    # A signal while kernels are built, with empty caches: not an error of the compiler, whose file LLVM removes then.
+    for wait in .1 .3 .5 .7 .9; do
+        XDG_CACHE_HOME=$work/cold POCL_CACHE_DIR=$work/cold/pocl "${video[@]}" "${far[@]}" --share .2 >/dev/null 2>"$work/stderr" &
+        pid=$!
+        sleep $wait
+        kill -INT $pid
+        wait $pid
+        is "not exit 130" test $? -eq 130
+        is "another error" test "$(grep -c '^tvlm: ' "$work/stderr")" = "$(grep -c 'interrupted after [0-9]* frames$' "$work/stderr")"
+        rm -rf "$work/cold"
     done
 
     echo "== a reader that goes away"
