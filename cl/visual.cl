@@ -110,8 +110,7 @@ TILE_KERNEL void visual(TEXTURE_IN(source) ENTROPY_OUT, TEXTURE_OUT(result) REGI
             row[0] + 4.0f * row[TILE_W] + 6.0f * row[2 * TILE_W] + 4.0f * row[3 * TILE_W] + row[4 * TILE_W];
         const float low = clamp(sum / 256.0f, 0.0f, 1.0f);
         const float high = clamp(0.5f + 0.5f * (at[0] - low), 0.0f, 1.0f);
-        texel_store(result, TILE_X + tx, TILE_Y + ty, SLICE_OF(result, image),
-                    (float4)(edges, 1.0f - edges, high, low));
+        tile_store(result, tx, ty, SLICE_OF(result, image), (float4)(edges, 1.0f - edges, high, low));
     }
 #ifdef ENTROPY
     write_entropy(source_size, OUTPUT(entropy), (int2)(TILE_X, TILE_Y), SLICE_OF(entropy, image), counts,

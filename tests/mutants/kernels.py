@@ -26,6 +26,7 @@ KERNELS = [
     ("detail.cl", "detail", "buffer", "of work-items that share a cell the last one counts", "count += counts[cell][bin][i];",
      "count = counts[cell][bin][i];"),
     ("tile.clh", "detail", "buffer", "texels left of a tile are not there", "slice, 0, left + tx, top + ty).w", "slice, 0, max(left, 0) + tx, top + ty).w"),
+    ("tile.clh", "visual", "buffer", "left of the image the second texel repeats", "row[tx] = row[first];", "row[tx] = row[first + 1];"),
     ("sharpness.cl", "sharpness", "buffer", "the mean is not subtracted", "[y * CELL + x] - mean;", "[y * CELL + x];"),
     ("lab/learned.cl", "learned", "buffer", "the border is not 0 between layers", "if (first + p < all)\n                STORE(is_inside(layer, size, corner, first + p) ?",
      "if (first + p < all)\n                STORE(true ?"),
