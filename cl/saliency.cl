@@ -24,6 +24,7 @@
 // check-kernels: -DRUN=1 -DLANES=256
 // check-kernels: -DRUN=16 -DLANES=16
 #include "colour.clh"
+#include "run.clh"
 #include "texture.clh"
 
 #define FIRST TVLM_SALIENCY_CENTRE_LEVEL
@@ -31,6 +32,12 @@
 /* How many texels a work-item makes: 1 on GPUs, more on CPUs, where the loops over them vectorise. */
 #ifndef RUN
 #define RUN 1
+#endif
+/* How many rows a work-item of saliency_contrast makes: more on CPUs, where rows of coarse levels serve several. */
+#if RUN > 1
+#define ROWS 32
+#else
+#define ROWS 1
 #endif
 /* How many work-items a group of saliency_lab has, a multiple of SIDES. */
 #ifndef LANES
@@ -44,28 +51,47 @@ HELPER int lab_offset(int4 source_size, int first, int level) {
     return offset;
 }
 
-/* Converts texel `first` of a level, counted row after row, and the RUN - 1 texels after it. So that
- * compilers for CPUs vectorise the conversion, components lie in arrays of floats, and loops always have RUN
- * turns. */
+/* Writes `count` of RUN texels, in a loop of RUN turns where that is all of them. */
+INLINED void run_put(global float4 *restrict to, const int count, const float *x, const float *y,
+                     const float *z, const float *w) {
+    global float *restrict at = (global float *)to;
+    if (RUN == 1 || count == RUN)
+        for (int i = 0; i < RUN; ++i) {
+            at[4 * i] = x[i];
+            at[4 * i + 1] = y[i];
+            at[4 * i + 2] = z[i];
+            at[4 * i + 3] = w[i];
+        }
+    else
+        for (int i = 0; i < count; ++i) to[i] = (float4)(x[i], y[i], z[i], w[i]);
+}
+
+/* Converts texel `first` of a level, counted row after row, and the RUN - 1 texels after it, as far as the
+ * level has them. So that compilers for CPUs vectorise the conversion, components lie in arrays of floats, and
+ * loops have RUN turns. */
 HELPER void to_lab(TEXTURE_IN(source), int slice, int level, int first, global float4 *restrict lab) {
     const int4 place = level_place_(TEXTURE(source), slice, level);
-    const int last = place.x * place.y - 1;
-    float r[RUN], g[RUN], b[RUN], x[RUN], y[RUN], z[RUN];
-    for (int i = 0; i < RUN; ++i) {
-        const float4 texel = texel_number_(TEXTURE(source), place, slice, level, min(first + i, last));
-        r[i] = texel.x;
-        g[i] = texel.y;
-        b[i] = texel.z;
-    }
+    const int count = min(RUN, place.x * place.y - first);
+    float r[RUN], g[RUN], b[RUN], luma[RUN], x[RUN], y[RUN], z[RUN];
+    if (RUN == 1 || count == RUN)
+        run_load(source, place, slice, level, first, RUN, r, g, b, luma);
+    else
+        for (int i = 0; i < RUN; ++i)
+            run_load(source, place, slice, level, first + min(i, count - 1), 1, r + i, g + i, b + i,
+                     luma + i);
     for (int i = 0; i < RUN; ++i) {
         const float red = srgb_to_linear(r[i]), green = srgb_to_linear(g[i]), blue = srgb_to_linear(b[i]);
         x[i] = lab_curve(TVLM_XYZ_XR * red + TVLM_XYZ_XG * green + TVLM_XYZ_XB * blue);
         y[i] = lab_curve(TVLM_XYZ_YR * red + TVLM_XYZ_YG * green + TVLM_XYZ_YB * blue);
         z[i] = lab_curve(TVLM_XYZ_ZR * red + TVLM_XYZ_ZG * green + TVLM_XYZ_ZB * blue);
     }
-    for (int i = 0; i < min(RUN, last + 1 - first); ++i)
-        lab[first + i] =
-            (float4)(116.0f * y[i] - 16.0f, 500.0f * (x[i] - y[i]), 200.0f * (y[i] - z[i]), 0.0f);
+    for (int i = 0; i < RUN; ++i) {
+        r[i] = 116.0f * y[i] - 16.0f;
+        g[i] = 500.0f * (x[i] - y[i]);
+        b[i] = 200.0f * (y[i] - z[i]);
+        luma[i] = 0.0f;
+    }
+    run_put(lab + first, count, r, g, b, luma);
 }
 
 /* ---- What stands out from the border ---- */
@@ -303,13 +329,15 @@ saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels, 
     const int level = z == 0 ? prior_level : other - (other <= prior_level);
     const int2 size = (int2)(level_side(source_size.x, level), level_side(source_size.y, level));
     const int count = size.x * size.y;
-    global float4 *restrict colours = lab + image * texels + lab_offset(source_size, first_level, level);
     const bool finds = z == 0 && get_group_id(0) == 0;
-    /* There is one call, so that the conversion is inlined once. */
+    /* There is one call, so that the conversion is inlined once. Where the level lies in `lab` is not asked by
+     * the many work-items of coarse levels that have nothing to do. */
     if (z > 0 || finds)
         for (int first = get_global_id(0) * RUN; first < count; first += finds ? LANES * RUN : count)
-            to_lab(TEXTURE(source), slice, level, first, colours);
+            to_lab(TEXTURE(source), slice, level, first,
+                   lab + image * texels + lab_offset(source_size, first_level, level));
     if (finds) {
+        global float4 *restrict colours = lab + image * texels + lab_offset(source_size, first_level, level);
         if (get_local_id(0) == 0) vstore4((int4)(0), image, largest);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         find_prior(colours, size, prior + image * 3 * count, shared, sides, most);
@@ -327,94 +355,198 @@ HELPER int2 between(float u, int side, float *fraction) {
     return (int2)(x0, min(x0 + 1, side - 1));
 }
 
-/* The bilinear values of one level of `lab` at RUN points (u[i], v), which are shares of the image's
- * sides. */
-HELPER void lab_row(global const float4 *restrict lab, int4 size, int first, int level, const float *u,
-                    float v, float4 *values) {
-    const int w = level_side(size.x, level), h = level_side(size.y, level);
-    float ax, ay;
-    const int2 y = between(v, h, &ay);
-    lab += lab_offset(size, first, level);
-    global const float4 *restrict top = lab + y.x * w, *restrict bottom = lab + y.y * w;
+/* Colours at RUN points of a row, component by component. */
+typedef struct colours {
+    float l[RUN], a[RUN], b[RUN];
+} colours;
+
+/* Where RUN points of a row lie in a level: the texels between which each lies, and how far it is from the
+ * left one. Where `centred`, the points are the middles of RUN texels beside each other. */
+typedef struct columns {
+    int left[RUN], right[RUN];
+    float along[RUN];
+    bool centred;
+} columns;
+
+/*
+ * A level of `lab` that is read at a block of points. Each of its rows is interpolated along x once, and serves
+ * all rows of points that lie beside it. The colours of row `row` are in `above`, and those of the next one, or
+ * of the last row, in `below`.
+ */
+typedef struct lab_level {
+    global const float4 *texels;
+    int2 size;
+    columns at;
+    int row;
+    colours above, below;
+} lab_level;
+
+/* The points are shares u[i] of the width. */
+INLINED void find_columns(columns *at, const float *u, int width) {
     for (int i = 0; i < RUN; ++i) {
-        const int2 x = between(u[i], w, &ax);
-        const float4 upper = top[x.x] + (top[x.y] - top[x.x]) * ax;
-        const float4 lower = bottom[x.x] + (bottom[x.y] - bottom[x.x]) * ax;
-        values[i] = upper + (lower - upper) * ay;
+        const int2 x = between(u[i], width, &at->along[i]);
+        at->left[i] = x.x;
+        at->right[i] = x.y;
+    }
+    at->centred = false;
+}
+
+INLINED void begin_level(lab_level *level, global const float4 *lab, int4 source_size, int first, int number,
+                         const float *u) {
+    level->size = (int2)(level_side(source_size.x, number), level_side(source_size.y, number));
+    level->texels = lab + lab_offset(source_size, first, number);
+    level->row = -2;
+    find_columns(&level->at, u, level->size.x);
+}
+
+INLINED void read_colours(global const float4 *restrict row, const columns *at, colours *to) {
+    if (at->centred) {
+        global const float *from = (global const float *)(row + at->left[0]);
+        for (int i = 0; i < RUN; ++i) {
+            to->l[i] = from[4 * i];
+            to->a[i] = from[4 * i + 1];
+            to->b[i] = from[4 * i + 2];
+        }
+        return;
+    }
+    for (int i = 0; i < RUN; ++i) {
+        const float4 left = row[at->left[i]], value = left + (row[at->right[i]] - left) * at->along[i];
+        to->l[i] = value.x;
+        to->a[i] = value.y;
+        to->b[i] = value.z;
     }
 }
 
-/* The same for the cues of the border. */
-HELPER void prior_row(global const float *restrict prior, int2 size, const float *u, float v, float *values) {
-    float ax, ay;
-    const int2 y = between(v, size.y, &ay);
-    global const float *restrict top = prior + y.x * size.x, *restrict bottom = prior + y.y * size.x;
-    for (int i = 0; i < RUN; ++i) {
-        const int2 x = between(u[i], size.x, &ax);
-        const float upper = top[x.x] + (top[x.y] - top[x.x]) * ax;
-        const float lower = bottom[x.x] + (bottom[x.y] - bottom[x.x]) * ax;
-        values[i] = upper + (lower - upper) * ay;
+/* Goes on to the row of points at share v of the height, and returns how far it lies from `above`. */
+INLINED float seek_row(lab_level *level, float v) {
+    float fraction;
+    const int2 y = between(v, level->size.y, &fraction);
+    if (y.x == level->row) return fraction;
+    if (ROWS > 1 && y.x == level->row + 1)
+        level->above = level->below;
+    else
+        read_colours(level->texels + y.x * level->size.x, &level->at, &level->above);
+    read_colours(level->texels + y.y * level->size.x, &level->at, &level->below);
+    level->row = y.x;
+    return fraction;
+}
+
+/* The value between two others. */
+HELPER float mix_of(float from, float to, float fraction) {
+    return from + (to - from) * fraction;
+}
+
+/* The contrasts of a scale at a block of points: shares u[i] of the width, and v[j] of the height. A centre is at
+ * level FIRST + scale, and its surround some levels coarser; neither goes beyond the `last` level of the
+ * source. `whole`: the block lies inside the maps, which have `size` texels. */
+INLINED void contrast_scale(global const float4 *lab, int4 source_size, int first, int last, int scale,
+                            const float *u, const float *v, int2 size, bool whole, float *contrasts) {
+    lab_level centre, surround;
+    const int fine = min(FIRST + scale, last), coarse = min(fine + TVLM_SALIENCY_SURROUND_STEP, last);
+    begin_level(&centre, lab, source_size, first, fine, u);
+    begin_level(&surround, lab, source_size, first, coarse, u);
+    if (RUN > 1 && whole && centre.size.x == size.x) {
+        centre.at.left[0] = (int)(u[0] * size.x);
+        centre.at.centred = true;
+    }
+    for (int j = 0; j < ROWS; ++j) {
+        const float p = seek_row(&centre, v[j]), q = seek_row(&surround, v[j]);
+        for (int i = 0; i < RUN; ++i) {
+            const float l = mix_of(centre.above.l[i], centre.below.l[i], p) -
+                            mix_of(surround.above.l[i], surround.below.l[i], q);
+            const float a = mix_of(centre.above.a[i], centre.below.a[i], p) -
+                            mix_of(surround.above.a[i], surround.below.a[i], q);
+            const float b = mix_of(centre.above.b[i], centre.below.b[i], p) -
+                            mix_of(surround.above.b[i], surround.below.b[i], q);
+            contrasts[j * RUN + i] = min(1.0f, sqrt(l * l + a * a + b * b) * (1.0f / TVLM_SALIENCY_RANGE));
+        }
+    }
+}
+
+/* The cues of the border at a block of points. */
+INLINED void read_prior(global const float *restrict prior, int2 size, const float *u, const float *v,
+                        float *values) {
+    columns at;
+    float above[RUN], below[RUN];
+    int row = -2;
+    find_columns(&at, u, size.x);
+    for (int j = 0; j < ROWS; ++j) {
+        float fraction;
+        const int2 y = between(v[j], size.y, &fraction);
+        global const float *top = prior + y.x * size.x, *bottom = prior + y.y * size.x;
+        if (y.x != row)
+            for (int i = 0; i < RUN; ++i) {
+                above[i] = mix_of(top[at.left[i]], top[at.right[i]], at.along[i]);
+                below[i] = mix_of(bottom[at.left[i]], bottom[at.right[i]], at.along[i]);
+            }
+        row = y.x;
+        for (int i = 0; i < RUN; ++i) values[j * RUN + i] = mix_of(above[i], below[i], fraction);
     }
 }
 
 /*
- * Makes RUN texels of a row, each (saliency, three contrasts), and returns the largest value of each
- * component. A centre is at level FIRST + scale, and its surround some levels coarser; neither goes beyond
- * the `last` level of the source.
+ * Makes a block of RUN x ROWS texels, each (saliency, three contrasts), as far as they lie in the maps, and
+ * returns the bits of the largest value of each component. No value is below 0, so that floats order like their
+ * bits; of integers compilers vectorise the maximum.
  */
-HELPER float4 contrast_row(global const float4 *restrict lab, int4 source_size, int first, int last,
-                           global const float *restrict prior, int2 prior_size, int2 size, int x, int y,
+HELPER int4 contrast_block(global const float4 *restrict lab, int4 source_size, int first, int last,
+                           global const float *restrict prior, int2 prior_size, int2 size, int left, int top,
                            global float4 *restrict contrast) {
-    float u[RUN], d[TVLM_SALIENCY_SCALES][RUN], apart_from_border[RUN];
-    float4 centre[RUN], surround[RUN], most = 0.0f;
-    const float v = (y + 0.5f) / size.y;
-    for (int i = 0; i < RUN; ++i) u[i] = (min(x + i, size.x - 1) + 0.5f) / size.x;
-    for (int s = 0; s < TVLM_SALIENCY_SCALES; ++s) {
-        const int fine = min(FIRST + s, last), coarse = min(fine + TVLM_SALIENCY_SURROUND_STEP, last);
-        lab_row(lab, source_size, first, fine, u, v, centre);
-        lab_row(lab, source_size, first, coarse, u, v, surround);
+    const int columns = min(RUN, size.x - left), rows = min(ROWS, size.y - top);
+    float u[RUN], v[ROWS], maps[1 + TVLM_SALIENCY_SCALES][ROWS * RUN];
+    int all[RUN], fine[RUN], mid[RUN], coarse[RUN]; /* the largest values, each of every RUN-th texel */
+    for (int i = 0; i < RUN; ++i) u[i] = (min(left + i, size.x - 1) + 0.5f) / size.x;
+    for (int j = 0; j < ROWS; ++j) v[j] = (min(top + j, size.y - 1) + 0.5f) / size.y;
+    read_prior(prior, prior_size, u, v, maps[0]);
+    for (int s = 0; s < TVLM_SALIENCY_SCALES; ++s)
+        contrast_scale(lab, source_size, first, last, s, u, v, size, columns == RUN, maps[1 + s]);
+    for (int i = 0; i < RUN; ++i) all[i] = fine[i] = mid[i] = coarse[i] = 0;
+    for (int j = 0; j < ROWS; ++j)
         for (int i = 0; i < RUN; ++i) {
-            const float4 apart = centre[i] - surround[i];
-            const float square = apart.x * apart.x + apart.y * apart.y + apart.z * apart.z;
-            d[s][i] = min(1.0f, sqrt(square) / TVLM_SALIENCY_RANGE);
+            const int k = j * RUN + i;
+            const float mean = (maps[1][k] + maps[2][k] + maps[3][k]) * (1.0f / TVLM_SALIENCY_SCALES);
+            maps[0][k] += TVLM_SALIENCY_CONTRAST_WEIGHT * mean;
+            all[i] = max(all[i], as_int(maps[0][k]));
+            fine[i] = max(fine[i], as_int(maps[1][k]));
+            mid[i] = max(mid[i], as_int(maps[2][k]));
+            coarse[i] = max(coarse[i], as_int(maps[3][k]));
         }
+    for (int j = 0; j < rows; ++j) {
+        const int k = j * RUN;
+        run_put(contrast + (top + j) * size.x + left, columns, maps[0] + k, maps[1] + k, maps[2] + k,
+                maps[3] + k);
     }
-    prior_row(prior, prior_size, u, v, apart_from_border);
-    for (int i = 0; i < min(RUN, size.x - x); ++i) {
-        const float mean = (d[0][i] + d[1][i] + d[2][i]) / TVLM_SALIENCY_SCALES;
-        const float all = apart_from_border[i] + TVLM_SALIENCY_CONTRAST_WEIGHT * mean;
-        const float4 value = (float4)(all, d[0][i], d[1][i], d[2][i]);
-        contrast[y * size.x + x + i] = value;
-        most = max(most, value);
-    }
+    int4 most = 0;
+    for (int i = 0; i < RUN; ++i) most = max(most, (int4)(all[i], fine[i], mid[i], coarse[i]));
     return most;
 }
 
 /*
  * Makes all texels of the four maps before scaling, and the largest value of each map: largest[4 * image +
- * map], as the bits of a float, which begin as 0. Work-item (n, y, image) makes RUN texels of row y. first
- * and last are the levels in `lab`. No work-item returns before the barriers.
+ * map], as the bits of a float, which begin as 0. Work-item (n, m, image) makes a block of RUN texels of ROWS
+ * rows. first and last are the levels in `lab`. No work-item returns before the barriers.
  */
 kernel void saliency_contrast(global const float4 *restrict lab, const int4 source_size, const int texels,
                               const int first, const int last, global const float *restrict prior,
                               const int2 prior_size, const int2 size, global float4 *restrict contrast,
                               global int *restrict largest) {
     local int group_largest[4];
-    const int x = get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
-    const int lane = get_local_id(1) * get_local_size(0) + get_local_id(0);
-    if (lane < 4) group_largest[lane] = 0;
+    const int left = get_global_id(0) * RUN, top = get_global_id(1) * ROWS, image = get_global_id(2);
+    const bool leads = get_local_id(0) == 0 && get_local_id(1) == 0;
+    if (leads) vstore4((int4)(0), 0, group_largest);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (x < size.x && y < size.y) {
-        const float4 most = contrast_row(lab + image * texels, source_size, first, last,
-                                         prior + image * 3 * prior_size.x * prior_size.y, prior_size, size, x,
-                                         y, contrast + image * size.x * size.y);
-        atomic_max(&group_largest[0], as_int(most.x));
-        atomic_max(&group_largest[1], as_int(most.y));
-        atomic_max(&group_largest[2], as_int(most.z));
-        atomic_max(&group_largest[3], as_int(most.w));
+    if (left < size.x && top < size.y) {
+        const int4 most = contrast_block(lab + image * texels, source_size, first, last,
+                                         prior + image * 3 * prior_size.x * prior_size.y, prior_size, size,
+                                         left, top, contrast + image * size.x * size.y);
+        atomic_max(&group_largest[0], most.x);
+        atomic_max(&group_largest[1], most.y);
+        atomic_max(&group_largest[2], most.z);
+        atomic_max(&group_largest[3], most.w);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < 4) atomic_max(&largest[4 * image + lane], group_largest[lane]);
+    if (leads)
+        for (int map = 0; map < 4; ++map) atomic_max(&largest[4 * image + map], group_largest[map]);
 }
 
 /* Writes each map over its largest value. A map whose largest value is below TVLM_SALIENCY_FLOOR is flat, and

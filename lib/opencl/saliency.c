@@ -54,6 +54,9 @@ static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source
                                &scratch->prior);
 }
 
+/* How many rows a work-item of saliency_contrast makes where it makes runs, as in cl/saliency.cl. */
+enum { ROWS = 32 };
+
 /* How many work-items a group has. One group of an image looks at the border alone. On CPUs, too, it has
  * several work-items, because llvmpipe silently ends the loops of a work-item after 65535 steps. */
 static int32_t lanes_of(const opencl_device *device) {
@@ -105,7 +108,10 @@ static tvlm_status contrast(opencl_device *device, const tvlm_texture *source,
     tvlm_opencl_call_bytes(&call, sizeof size, &size);
     tvlm_opencl_call_memory(&call, scratch->contrast);
     tvlm_opencl_call_memory(&call, scratch->largest);
-    return tvlm_opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, out->images);
+    const int32_t runs = runs_of(device, out->width);
+    if (device->tuning.run == 1) return tvlm_opencl_call_run_pixels(&call, runs, out->height, out->images);
+    const size_t blocks[3] = {(size_t)runs, (size_t)((out->height + ROWS - 1) / ROWS), (size_t)out->images};
+    return tvlm_opencl_call_run(&call, 3, blocks, (const size_t[3]){1, 1, 1});
 }
 
 tvlm_status tvlm_opencl_saliency(tvlm_device *base, const tvlm_generate_args *args) {
