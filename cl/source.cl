@@ -8,22 +8,43 @@
  * first levels.
  */
 // check-kernels: -DTILE_LIST=1
-// check-kernels: -DRAGGED=1
+// check-kernels: -DRAGGED=1 -DRUN=16
 // check-kernels: -DTILE_LIST=1 -DPIXEL_TYPE=2 -DPIXEL_CHANNELS=4
 // gpu: -DTILE_LIST=1
 #include "pixels.clh"
 #include "region.clh"
+#include "run.clh"
 #include "texture.clh"
 
-/* Writes level 0 of one image. Work-item (x, y) makes pixel (x, y). */
+/* How many pixels of a row a work-item of `source` makes: 1 on GPUs, more on CPUs, where loops of so many turns
+ * vectorise. */
+#ifndef RUN
+#define RUN 1
+#endif
+
+/* Writes level 0 of one image. Work-item (n, y) makes RUN pixels of row y, as far as the row has them. */
 kernel void source(global const uchar *restrict pixels, const ulong offset, const ulong row_stride,
                    const int image, TEXTURE_OUT(result)) {
-    const int x = get_global_id(0), y = get_global_id(1);
+    const int x = (int)get_global_id(0) * RUN, y = get_global_id(1);
     OUTPUT_OF_IMAGE(result, image)
     if (x >= result_size.x || y >= result_size.y) return;
+    const int slice = SLICE_OF(result, image), count = min(RUN, result_size.x - x);
     global const pixel_t *pixel =
         (global const pixel_t *)(pixels + offset + y * row_stride) + x * PIXEL_CHANNELS;
-    texel_store(result, x, y, SLICE_OF(result, image), source_of(pixel));
+    if (RUN == 1 || count < RUN) {
+        for (int i = 0; i < count; ++i)
+            texel_store(result, x + i, y, slice, source_of(pixel + i * PIXEL_CHANNELS));
+        return;
+    }
+    float r[RUN], g[RUN], b[RUN], luma[RUN];
+    for (int i = 0; i < RUN; ++i) {
+        const float4 texel = source_of(pixel + i * PIXEL_CHANNELS);
+        r[i] = texel.x;
+        g[i] = texel.y;
+        b[i] = texel.z;
+        luma[i] = texel.w;
+    }
+    run_store(result, x, y, slice, RUN, r, g, b, luma);
 }
 
 #ifdef TILE_LIST

@@ -29,9 +29,10 @@ void tvlm_opencl_call_pixels(opencl_call *call, tvlm_buffer *pixels, const tvlm_
 static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const char *name,
                          tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
                          const tvlm_texture *source, opencl_call *call) {
-    char pixel_options[48], options[64];
+    char pixel_options[48], options[80];
     tvlm_opencl_pixel_options(layout, pixel_options);
-    snprintf(options, sizeof options, "%s %s", pixel_options, tvlm_opencl_ragged_option(source));
+    snprintf(options, sizeof options, "%s -DRUN=%d %s", pixel_options, (int)device->tuning.run,
+             tvlm_opencl_ragged_option(source));
     TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "source.cl", name, source->format, options, call));
     tvlm_opencl_call_pixels(call, pixels, layout, image);
     return TVLM_OK;
@@ -47,7 +48,8 @@ tvlm_status tvlm_opencl_source(tvlm_device *base, tvlm_buffer *pixels, const tvl
     tvlm_opencl_call_output(&call, out);
     const int32_t width = out->parts != NULL ? out->parts[image].width : out->width;
     const int32_t height = out->parts != NULL ? out->parts[image].height : out->height;
-    return tvlm_opencl_call_run_pixels(&call, width, height, 1);
+    const int32_t run = ((const opencl_device *)base)->tuning.run;
+    return tvlm_opencl_call_run_pixels(&call, (width + run - 1) / run, height, 1);
 }
 
 /* On CPUs a row has one work-item, which makes a plain loop over x. A group has TILE_ROWS rows, as the kernels ask for, and is as
