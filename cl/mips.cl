@@ -11,8 +11,8 @@
  *
  * Three kernels share that work:
  *
- *   - mips_level makes one level. On CPUs it makes all of them: there a launch is cheap and local memory is
- *     not.
+ *   - mips_level makes one level, or on CPUs some. On CPUs it makes all of them: there a launch is cheap and
+ *     local memory is not.
  *   - mips_tile makes up to three levels in one launch, since on GPUs a launch takes longer than a small
  *     level. A work-group keeps what it made in local memory, with the border that odd sides need.
  *   - mips_tail makes all levels that are left once one work-group can make them.
@@ -252,34 +252,61 @@ HELPER float mode_of(const float *values, const int *areas, int count) {
 #define SOME_GAUSSIAN(rules) 0
 #endif
 
-/* Makes the level of one texture that follows the one that its plan names. Work-item (n, j, slice) makes RUN
- * texels of row j. */
+#if defined(LEVELS_IN_PLACE) && defined(REDUCE_FOUR) && defined(SCALAR) &&                                   \
+    (!SCALAR || MIPS_RULE <= TVLM_REDUCE_MIN)
+#define IN_PLACE
+#if SCALAR
+#define PLACE_LOAD(index)         SCALAR_LOAD(from, index)
+#define PLACE_STORE(index, value) SCALAR_STORE(to, index, value)
+#else
+#define PLACE_LOAD(index)         TEXEL_LOAD(from, index)
+#define PLACE_STORE(index, value) TEXEL_STORE(to, index, value)
+#endif
+/*
+ * Makes `count` texels, from number `out` on, of a level after one whose sides are both even. Each has four
+ * equal areas in two rows, which are read in place. The first row begins with number `top`, and the second
+ * one `row` texels later. `from` and `to` are the same buffer. They are restrict, since the two levels do not
+ * overlap, and compilers vectorise the loop only where they know.
+ */
+INLINED void reduce_in_place(global const texel_t *restrict from, size_t top, size_t row,
+                             global texel_t *restrict to, size_t out, size_t count, int4 rules) {
+    for (size_t i = 0; i < count; ++i) { /* size_t: compilers recompute a 32-bit index in each turn */
+        const size_t at = top + 2 * i;
+        PLACE_STORE(out + i, REDUCE_FOUR(PLACE_LOAD(at), PLACE_LOAD(at + 1), PLACE_LOAD(at + row),
+                                         PLACE_LOAD(at + row + 1), rules));
+    }
+}
+#endif
+
+/* How many levels a launch of mips_level makes. It is more than one only where they can be made in place. */
+#if defined(IN_PLACE) && RUN > 1
+#define LEVELS_MADE plan0.w
+#else
+#define LEVELS_MADE 1
+#endif
+
+/*
+ * Makes the level of one texture that follows the one that its plan names. Work-item (n, j, slice) makes RUN
+ * texels of row j. Where all sides are even, a launch can make more levels: then a work-item makes the RUN
+ * texels of as many rows as lie above one row of the last level, and what lies above them in each level. So
+ * it reads what it has just written, which a CPU still has in its cache, and a CPU has fewer launches.
+ */
 #ifndef FROM_PIXELS
 kernel void mips_level(LEVELS_IO REGION_IN) {
     texture_levels t = levels_of(0, size0, plan0);
-    const int first = ITEM_X * RUN, j = ITEM_Y, slice = ITEM_Z, level = t.level;
+    const int made = LEVELS_MADE, rows = 1 << (made - 1);
+    const int first = ITEM_X * RUN, j = ITEM_Y * rows, slice = ITEM_Z, level = t.level;
     LEVELS_OF_IMAGE(t, slice / t.size.z)
     const int w = level_side(t.size.x, level), h = level_side(t.size.y, level);
     const int next_w = level_side(t.size.x, level + 1), next_h = level_side(t.size.y, level + 1);
     if (first >= next_w || j >= next_h || level + 1 >= t.size.w) return;
-#if defined(LEVELS_IN_PLACE) && defined(REDUCE_FOUR) && defined(SCALAR) &&                                   \
-    (!SCALAR || MIPS_RULE <= TVLM_REDUCE_MIN)
-#if SCALAR
-#define PLACE_LOAD(index)         SCALAR_LOAD(data0, index)
-#define PLACE_STORE(index, value) SCALAR_STORE(data0, index, value)
-#else
-#define PLACE_LOAD(index)         TEXEL_LOAD(data0, index)
-#define PLACE_STORE(index, value) TEXEL_STORE(data0, index, value)
-#endif
-    /* Where both sides are even, each texel has four equal areas, in two rows that are read in place. */
+#ifdef IN_PLACE
     if ((w % 2 == 0) & (h % 2 == 0) & !SOME_GAUSSIAN(t.rules)) {
-        const size_t top = level_index(t, level, 0, 2 * j, slice), row = w, end = min(first + RUN, next_w);
-        const size_t out = level_index(t, level + 1, 0, j, slice);
-        for (size_t i = first; i < end; ++i) { /* size_t: compilers recompute a 32-bit index in each turn */
-            const size_t at = top + 2 * i;
-            PLACE_STORE(out + i, REDUCE_FOUR(PLACE_LOAD(at), PLACE_LOAD(at + 1), PLACE_LOAD(at + row),
-                                             PLACE_LOAD(at + row + 1), t.rules));
-        }
+        for (int n = 0; n < made; ++n)
+            for (int row = j >> n; row < (j + rows) >> n; ++row)
+                reduce_in_place(data0, level_index(t, level + n, 2 * (first >> n), 2 * row, slice), w >> n,
+                                data0, level_index(t, level + n + 1, first >> n, row, slice),
+                                min(RUN, next_w - first) >> n, t.rules);
         return;
     }
 #endif

@@ -269,28 +269,35 @@ static void test_ranges(void **state) {
     close_device(&device);
 }
 
-/* Level by level where a device does so, and where levels are smoothed. */
+/* Where a device makes no tiles: one level in a launch, or as many as follow even sides. Level by level where
+ * work-items are short, and where levels are smoothed. */
 static void test_single_levels(void **state) {
     opencl_device device = tiled(TVLM_STORAGE_BUFFER);
-    opencl_texture texture = levelled(1000, 700, 2);
-    tvlm_texture *textures[1] = {&texture.base};
+    opencl_texture texture = levelled(1000, 700, 2), even = levelled(1024, 1024, 1);
+    tvlm_texture *textures[1] = {&texture.base}, *of_even[1] = {&even.base};
     (void)state;
     device.tuning.tiled_mips = 0, device.tuning.mips_run = 256;
     assert_int_equal(tvlm_opencl_mips(&device.base, textures, 1), TVLM_OK);
-    assert_int_equal(driver.launched, 9);
-    expect_size(0, 2, 352, 2); /* 500 x 350 in runs of 256, and groups of 16 rows */
-    expect_size(1, 1, 176, 2);
-    expect_size(8, 1, 16, 2);
+    assert_int_equal(driver.launched, 8);
+    expect_size(0, 2, 176, 2); /* 500 x 350 in runs of 256, with a row of the level after, and groups of 8 */
+    expect_size(1, 1, 96, 2);
+    expect_size(7, 1, 16, 2);
     assert_non_null(strstr(driver.options, "-DRUN=256 -DTEXTURES=1  -DSCALAR=0"));
     device.tuning.mips_run = 1;
     assert_int_equal(tvlm_opencl_mips(&device.base, textures, 1), TVLM_OK);
-    assert_int_equal(driver.launched, 18);
-    expect_size(9, 500, 350, 2);
+    assert_int_equal(driver.launched, 17);
+    expect_size(8, 500, 350, 2);
     device.tuning.tiled_mips = 1;
     texture.base.reduce[3] = TVLM_REDUCE_GAUSSIAN;
     assert_int_equal(tvlm_opencl_mips(&device.base, textures, 1), TVLM_OK);
-    assert_int_equal(driver.launched, 27);
-    expect_size(26, 1, 1, 2);
+    assert_int_equal(driver.launched, 26);
+    expect_size(25, 1, 1, 2);
+    device.tuning.tiled_mips = 0, device.tuning.mips_run = 1024;
+    assert_int_equal(tvlm_opencl_mips(&device.base, of_even, 1), TVLM_OK);
+    assert_int_equal(driver.launched, 29); /* four levels, four, and two */
+    expect_size(26, 1, 64, 1);
+    expect_size(27, 1, 4, 1);
+    expect_size(28, 1, 8, 1);
     close_device(&device);
 }
 

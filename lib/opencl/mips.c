@@ -12,18 +12,20 @@
 
 /* These are as in cl/mips.cl, LARGE_TAIL being 2 * TAIL there. */
 enum { TILE = 16, TILE_LEVELS = 3, LARGE_TAIL = 64, MIXED = 5 };
+/* How many levels a launch of mips_level makes at most. */
+enum { LEVELS_AT_ONCE = 4 };
 /* This bit is set in the rules of a plan (cl/levels.clh) if the texture is a buffer whose texels have one
  * component. */
 enum { SCALAR_TEXELS = 0x80 };
 /* How many textures one launch makes levels of: it writes an image of each, and any device takes 8. */
 enum { TEXTURES_MAX = 8 };
 
-/* A texture whose levels are being made. `level` is the last level that is there. `scratch` holds levels
- * kept_from and up, from texel scratch_at on. */
+/* A texture whose levels are being made. `level` is the last level that is there, and `made` how many levels
+ * the next launch of mips_level makes. `scratch` holds levels kept_from and up, from texel scratch_at on. */
 typedef struct mips_texture {
     const opencl_texture *texture;
     cl_mem scratch;
-    int32_t scratch_at, kept_from, level;
+    int32_t scratch_at, kept_from, level, made;
 } mips_texture;
 
 /* The levels that are being made: those around `tiles`, or all of them where that is NULL. `run` is the run
@@ -70,7 +72,8 @@ static void pass_texture(opencl_call *call, const mips_texture *t) {
     if (storage == TVLM_STORAGE_IMAGE) tvlm_opencl_call_memory(call, t->texture->rest);
     if (storage != TVLM_STORAGE_BUFFER) tvlm_opencl_call_memory(call, t->scratch);
     tvlm_opencl_call_size(call, shape);
-    tvlm_opencl_call_int4(call, (int32_t)tvlm_opencl_slices(shape), t->level, rules, t->scratch_at - skipped);
+    tvlm_opencl_call_int4(call, (int32_t)tvlm_opencl_slices(shape), t->level, rules,
+                          storage == TVLM_STORAGE_BUFFER ? t->made : t->scratch_at - skipped);
     tvlm_opencl_call_parts(call, shape);
 }
 
@@ -129,11 +132,29 @@ static tvlm_status run_parts(const mips_job *job, opencl_call *call, int32_t mad
     return tvlm_opencl_call_run_region(call, &region, group_width, group_height);
 }
 
-static tvlm_status one_level(const mips_job *job, mips_texture *t) {
+/* How many levels mips_level makes of a texture in its next launch: as many as it can make in place, each
+ * after a level of which both sides are even. */
+static int32_t levels_at_once(const mips_job *job, const mips_texture *t) {
+    const tvlm_texture *shape = &t->texture->base;
+    int32_t made = 0;
+    if (job->run < 1 << LEVELS_AT_ONCE || job->tiles != NULL || is_stepwise(shape) ||
+        job->device->base.info.storage != TVLM_STORAGE_BUFFER ||
+        (shape->scalar && shape->reduce[0] > TVLM_REDUCE_MIN))
+        return 1;
+    while (made < LEVELS_AT_ONCE && t->level + made + 1 < shape->levels &&
+           tvlm_level_side(shape->width, t->level + made) % 2 == 0 &&
+           tvlm_level_side(shape->height, t->level + made) % 2 == 0)
+        ++made;
+    return made > 0 ? made : 1;
+}
+
+/* Launches mips_level once. */
+static tvlm_status some_levels(const mips_job *job, mips_texture *t) {
     const tvlm_texture *shape = &t->texture->base;
     const mips_launch launch = {{t}, 1};
     const int32_t run = job->run, wide = run < TILE ? TILE / run : 1;
     opencl_call call;
+    t->made = levels_at_once(job, t);
     TVLM_TRY(begin(job, &launch, "mips_level", &call));
     if (job->tiles != NULL) return run_parts(job, &call, 1, wide * run, TILE, (size_t)wide, TILE);
     const int32_t width = tvlm_level_side(shape->width, t->level + 1),
@@ -141,8 +162,10 @@ static tvlm_status one_level(const mips_job *job, mips_texture *t) {
     if (run == 1) return tvlm_opencl_call_run_pixels(&call, width, height, shape->layers * shape->images);
     /* A few work-items make a row. Groups consist of rows below each other, since otherwise most of their
      * work-items would have nothing to do. */
-    const size_t group[3] = {1, TILE, 1};
-    const size_t size[3] = {(size_t)((width + run - 1) / run), (size_t)height, tvlm_opencl_slices(shape)};
+    const int32_t rows = 1 << (t->made - 1);
+    const size_t group[3] = {1, (size_t)(TILE / rows), 1};
+    const size_t size[3] = {(size_t)((width + run - 1) / run), (size_t)((height + rows - 1) / rows),
+                            tvlm_opencl_slices(shape)};
     return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
@@ -250,9 +273,10 @@ static tvlm_status run_levels(mips_job *job) {
     const bool tiled = job->device->tuning.tiled_mips;
     for (int32_t i = 0; i < job->count; ++i) {
         mips_texture *const t = &job->textures[i];
-        for (; (!tiled || is_stepwise(&t->texture->base)) && t->level < t->texture->base.levels - 1;
-             ++t->level)
-            TVLM_TRY(one_level(job, t));
+        while ((!tiled || is_stepwise(&t->texture->base)) && t->level < t->texture->base.levels - 1) {
+            TVLM_TRY(some_levels(job, t));
+            t->level += t->made;
+        }
     }
     return tiled ? run_together(job) : TVLM_OK;
 }
@@ -334,7 +358,7 @@ static size_t add_texture(mips_job *job, opencl_texture *texture, size_t at) {
         texture->levels_there = 0;
     const bool shared = texture->carry == NULL && storage != TVLM_STORAGE_BUFFER;
     job->textures[job->count++] =
-        (mips_texture){texture, texture->carry, shared ? (int32_t)at : 0, first, texture->levels_there};
+        (mips_texture){texture, texture->carry, shared ? (int32_t)at : 0, first, texture->levels_there, 1};
     return shared ? kept_texels(&texture->base, first) : 0;
 }
 

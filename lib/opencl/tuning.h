@@ -49,7 +49,7 @@
     X(select_group, 256, 1)                                                                                  \
     X(select_span, 8192, 65536)                                                                              \
     X(best_alone, 0, 1)                                                                                      \
-    X(mips_run, 1, 256)                                                                                      \
+    X(mips_run, 1, 1024)                                                                                     \
     X(tiled_mips, 1, 0)                                                                                      \
     X(tail_lanes, 1024, 256)                                                                                 \
     X(cell_lanes, 16, 1)                                                                                     \

@@ -59,7 +59,7 @@ KERNELS = [
      "for (int n = level + 1; n < t.size.w - 1; ++n)"),
     ("mips.cl", "mips", "buffer", "the third level is made from the wrong column", "second[((y)-TILE / 2 * gy) * SPAN_2 + (x)-TILE / 2 * gx]",
      "second[((y)-TILE / 2 * gy) * SPAN_2 + (x)-TILE / 2 * gx + ((x) > TILE / 2 * gx ? -1 : 0)]"),
-    ("mips.cl", "mips", "buffer", "of rows that are read in place every one is taken", "level_index(t, level, 0, 2 * j, slice)", "level_index(t, level, 0, j, slice)"),
+    ("mips.cl", "mips", "buffer", "of rows that are read in place every one is taken", "2 * (first >> n), 2 * row, slice)", "2 * (first >> n), row, slice)"),
     ("mips.cl", "mips", "buffer", "a Gaussian leaves out the tap before the first", "for (int dy = -1; dy <= taps_of(h); ++dy) {", "for (int dy = 0; dy <= taps_of(h); ++dy) {"),
     ("mips.cl", "mips", "buffer", "beside others a Gaussian is a mean", "#define SOME_GAUSSIAN(rules) any((rules) == TVLM_REDUCE_GAUSSIAN)", "#define SOME_GAUSSIAN(rules) 0"),
     ("levels.clh", "mips", "image", "levels stand in the wrong row", "(int4)(corner.x + x, corner.y + y, slice, 0)",
