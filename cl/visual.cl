@@ -43,25 +43,20 @@ HELPER int bin_at(local const float *luma, int tx, int ty) {
     return entropy_bin(luma[BORDERED_AT(BORDER, tx + BORDER, ty + BORDER)]);
 }
 
-/* Counts the pixels of a tile, of which w x h lie inside the image. A group of one work-item finds the bins
- * of a row first, in a loop that compilers vectorise; they do not do so with a loop that counts. Other groups
- * have counters for each column of a cell, so that few of their work-items meet in one counter. */
+/* A group has counters of its own for each column of a cell, so that few of its work-items meet in one
+ * counter. A group of one work-item needs neither these nor atomics. It finds the bins of a row first, in a
+ * loop that compilers vectorise, which they do not do with a loop that counts. */
 #if GROUP_W * GROUP_H == 1
 #define LANES 1
-INLINED void count_bins(local const float *luma, int w, int h, local int *counts) {
-    for (int ty = 0; ty < h; ++ty) {
+INLINED void count_bins(int4 size, int left, int top, local const float *luma, local int *counts) {
+    for (int ty = 0; ty < min(TILE_H, size.y - top); ++ty) {
         int bins[TILE_W];
         for (int tx = 0; tx < TILE_W; ++tx) bins[tx] = bin_at(luma, tx, ty);
-        for (int tx = 0; tx < w; ++tx) ++counts[CELL_AT(tx, ty) * BINS + bins[tx]];
+        for (int tx = 0; tx < min(TILE_W, size.x - left); ++tx) ++counts[CELL_AT(tx, ty) * BINS + bins[tx]];
     }
 }
 #else
 #define LANES CELL
-INLINED void count_bins(local const float *luma, int w, int h, local int *counts) {
-    for (int ty = (int)get_local_id(1); ty < h; ty += GROUP_H)
-        for (int tx = (int)get_local_id(0); tx < w; tx += GROUP_W)
-            atomic_inc(&counts[(CELL_AT(tx, ty) * BINS + bin_at(luma, tx, ty)) * LANES + tx % LANES]);
-}
 #endif
 
 /* Writes the entropy of a tile's cells. All work-items of a group call it, once the counts are complete. */
@@ -106,8 +101,13 @@ TILE_KERNEL void visual(TEXTURE_IN(source) ENTROPY_OUT, TEXTURE_OUT(result) REGI
     for (int ty = (int)get_local_id(1); ty < BORDERED_H(BORDER); ty += GROUP_H)
         for (int tx = (int)get_local_id(0); tx < TILE_W; tx += GROUP_W)
             rows[ty * TILE_W + tx] = row_sum(luma + BORDERED_AT(BORDER, tx + BORDER, ty));
-#ifdef ENTROPY
-    count_bins(luma, min(TILE_W, source_size.x - TILE_X), min(TILE_H, source_size.y - TILE_Y), counts);
+#if defined(ENTROPY) && GROUP_W * GROUP_H == 1
+    count_bins(source_size, TILE_X, TILE_Y, luma, counts);
+#elif defined(ENTROPY)
+    FOR_TILE(source_size, tx, ty) {
+        const int bin = bin_at(luma, tx, ty);
+        atomic_inc(&counts[(CELL_AT(tx, ty) * BINS + bin) * LANES + tx % LANES]);
+    }
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
 
