@@ -6,7 +6,8 @@
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1
-// check-kernels: -DRUN=16 -DROWS=16 -DBUNDLE_SIZE=4 -DRAGGED=1
+// check-kernels: -DRUN=64 -DROWS=8 -DBUNDLE_SIZE=4 -DRAGGED=1
+// check-kernels: -DRUN=64 -DROWS=8 -DBUNDLE_SIZE=4 -DSTREAM=1
 // gpu: -DBUNDLE_SIZE=1
 // gpu: -DBUNDLE_SIZE=4
 // gpu: -DBUNDLE_SIZE=16
@@ -61,12 +62,7 @@ kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level,
 #pragma unroll 1
     for (int c = 0; c < 4; ++c)
         block_gather(BUNDLE, ref_of(refs[layer], c), x, y, LEVEL_OF_IMAGE(level), from, values[c]);
-    for (int j = 0; j < rows; ++j)
-        for (int i = 0; i < columns; ++i) {
-            const int k = j * RUN + i;
-            texel_store(result, first + i, row + j, SLICE_OF(result, to) + layer,
-                        (float4)(values[0][k], values[1][k], values[2][k], values[3][k]));
-        }
+    block_store(OUTPUT(result), first, row, SLICE_OF(result, to) + layer, columns, rows, values);
 #else
     float4 values[RUN];
     bundle_gather(BUNDLE, refs[layer], x, y[0], LEVEL_OF_IMAGE(level), from, values);

@@ -22,7 +22,7 @@
  * scores. pass_range and pass_keep make scores a channel of a texture.
  */
 // check-kernels: -DRUN=1
-// check-kernels: -DRUN=16 -DROWS=16 -DBUNDLE_SIZE=4
+// check-kernels: -DRUN=64 -DROWS=8 -DBUNDLE_SIZE=4
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1
 // gpu: -DBUNDLE_SIZE=1
 // gpu: -DBUNDLE_SIZE=4

@@ -232,23 +232,32 @@ static void test_bundles(void **state) {
     expect_options(&device, &bundle, 1, "-DBUNDLE_SIZE=4 -DRUN=1 -DBUNDLE_UNIT=1 -DRAGGED=1");
 }
 
-/* Long runs of rows go block by block on CPUs alone, and nowhere that loops must be short. */
+static void expect_block(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format,
+                         int32_t columns, int32_t rows) {
+    const opencl_block block = tvlm_opencl_block(device, bundle, format);
+    assert_int_equal(block.columns, columns);
+    assert_int_equal(block.rows, rows);
+}
+
+/* Long runs go block by block on CPUs alone, and nowhere that loops must be short. */
 static void test_blocks(void **state) {
     opencl_device device = device_of(TVLM_DEVICE_CPU);
     tvlm_bundle bundle = {.count = 1};
     (void)state;
     device.base.info.storage = TVLM_STORAGE_BUFFER;
-    assert_int_equal(tvlm_opencl_block_rows(&device, &bundle, TVLM_FORMAT_F32, 8), 16);
-    assert_int_equal(tvlm_opencl_block_rows(&device, &bundle, TVLM_FORMAT_F32, 7), 1);
-    assert_int_equal(tvlm_opencl_block_rows(&device, &bundle, TVLM_FORMAT_U8, 8), 1);
+    device.tuning.run = 7;
+    expect_block(&device, &bundle, TVLM_FORMAT_F32, 7, 1);
+    device.tuning.run = 8;
+    expect_block(&device, &bundle, TVLM_FORMAT_F32, 32, 8);
+    expect_block(&device, &bundle, TVLM_FORMAT_U8, 8, 1);
     bundle.unit = true;
-    assert_int_equal(tvlm_opencl_block_rows(&device, &bundle, TVLM_FORMAT_F32, 8), 1);
+    expect_block(&device, &bundle, TVLM_FORMAT_F32, 8, 1);
     bundle.unit = false;
     device.short_loops = true;
-    assert_int_equal(tvlm_opencl_block_rows(&device, &bundle, TVLM_FORMAT_F32, 8), 1);
+    expect_block(&device, &bundle, TVLM_FORMAT_F32, 8, 1);
     device.short_loops = false;
     device.base.info.storage = TVLM_STORAGE_IMAGE;
-    assert_int_equal(tvlm_opencl_block_rows(&device, &bundle, TVLM_FORMAT_F32, 8), 1);
+    expect_block(&device, &bundle, TVLM_FORMAT_F32, 8, 1);
 }
 
 /* ---- Spare memory ---- */

@@ -49,7 +49,7 @@ static void test_options(void **state) {
     snprintf(device.base.info.platform, sizeof device.base.info.platform, "Portable Computing Language");
     expect_options(
         &device, NULL, TVLM_FORMAT_F32,
-        "-cl-std=CL1.2 -w -DHELPER=inline -DTVLM_STORAGE=1 -DTVLM_HALF=0 -DTVLM_ROUND_STORES=0 -DX=1");
+        "-cl-std=CL1.2 -w -DHELPER=inline -DFETCH_AHEAD=__builtin_prefetch -DTVLM_STORAGE=1 -DTVLM_HALF=0 -DTVLM_ROUND_STORES=0 -DX=1");
     close_device(&device);
     assert_int_equal(driver.built, 0);
     assert_int_equal(driver.kernels, 0);
@@ -155,26 +155,35 @@ static void test_inputs(void **state) {
 static void test_packing(void **state) {
     static const int32_t refs[8] = {0};
     opencl_device device = small_groups(TVLM_DEVICE_CPU);
-    opencl_texture source = texture_of(40, 30, 1, 3, 1), out = texture_of(33, 17, 2, 3, 1);
+    opencl_texture source = texture_of(40, 30, 1, 3, 1), out = texture_of(129, 17, 2, 3, 1);
     opencl_buffer points = {.memory = memory_of(16)}, values = {.memory = memory_of(16)};
     const tvlm_bundle bundle = {
         .count = 1, .textures = {&source.base}, .rope = {.theta = 2.0f, .dimension = 2, .patch = 1.0f}};
     (void)state;
-    device.tuning.run = 16; /* in blocks of 16 rows */
+    device.tuning.run = 16; /* in blocks of 64 x 8 */
+    device.tuning.stream_kib = 1000;
     assert_int_equal(tvlm_opencl_pack(&device.base, &bundle, refs, 0.0f, &out.base), TVLM_OK);
-    expect_size(0, 3, 2, 6);
-    assert_non_null(strstr(driver.options, " -DBUNDLE_SIZE=1 -DRUN=16 -DROWS=16"));
+    expect_size(0, 3, 3, 6);
+    assert_non_null(strstr(driver.options, " -DBUNDLE_SIZE=1 -DRUN=64 -DROWS=8"));
+    assert_null(strstr(driver.options, "STREAM"));
     assert_int_equal(tvlm_opencl_pack_slot(&device.base, &bundle, refs, 0.0f, 2, 1, &out.base), TVLM_OK);
-    expect_size(1, 3, 2, 2);
-    out.base.width = 32, out.base.height = 16;
+    expect_size(1, 3, 3, 2);
+    out.base.width = 128, out.base.height = 16;
+    device.tuning.stream_kib = 128 * 16 * 2 * 3 * 16 / 1024;
     assert_int_equal(tvlm_opencl_pack(&device.base, &bundle, refs, 0.0f, &out.base), TVLM_OK);
-    expect_size(2, 2, 1, 6);
+    expect_size(2, 2, 2, 6);
+    assert_null(strstr(driver.options, "STREAM"));
+    --device.tuning.stream_kib;
+    assert_int_equal(tvlm_opencl_pack(&device.base, &bundle, refs, 0.0f, &out.base), TVLM_OK);
+    expect_size(3, 2, 2, 6);
+    assert_non_null(strstr(driver.options, " -DRUN=64 -DROWS=8 -DSTREAM=1"));
     device.tuning.run = 1;
     assert_int_equal(tvlm_opencl_pack(&device.base, &bundle, refs, 0.0f, &out.base), TVLM_OK);
-    expect_size(3, 32, 16, 6);
+    expect_size(4, 128, 16, 6);
+    assert_null(strstr(driver.options, "STREAM"));
     assert_int_equal(tvlm_opencl_sample(&device.base, &bundle, refs, 2, &points.base, 77, &values.base),
                      TVLM_OK);
-    expect_size(4, 77, 2, 0);
+    expect_size(5, 77, 2, 0);
     assert_int_equal(driver.written, 1); /* the references are there already */
     free(device.refs.host);
     release_memory(points.memory);

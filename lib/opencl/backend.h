@@ -446,16 +446,21 @@ tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, 
 void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *bundle, int32_t run,
                                 char options[80]);
 /*
- * call.c: how many rows of `run` points a work-item of score_parts or pack has. It has several where it reads
- * them as cl/block.clh does. That needs all of the following:
+ * call.c: the points beside and below each other that a work-item of score_parts or pack has: those of a run, or several
+ * rows where it reads them as cl/block.clh does. That needs all of the following:
  *
  *   - the storage is `buffer`, and the format is not bytes;
  *   - the run is 8 or more, as on CPUs;
  *   - no vector of the bundle is scaled to unit length;
  *   - the driver does not end long loops early.
+ *
+ * A row is longer than a run, so that memory is read in longer pieces. There are eight rows, since a CPU's nearest cache
+ * can hold hardly more lines at the same place of a page, and rows often lie whole pages apart.
  */
-int32_t tvlm_opencl_block_rows(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format,
-                               int32_t run);
+typedef struct opencl_block {
+    int32_t columns, rows;
+} opencl_block;
+opencl_block tvlm_opencl_block(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format);
 /*
  * Runs the kernel. Sizes are rounded up to whole groups. With `group` NULL the driver chooses groups. A launch of
  * nothing is not made.

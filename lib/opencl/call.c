@@ -150,10 +150,11 @@ void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *
              bundle->views != NULL ? " -DRAGGED=1" : "");
 }
 
-int32_t tvlm_opencl_block_rows(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format,
-                               int32_t run) {
+opencl_block tvlm_opencl_block(const opencl_device *device, const tvlm_bundle *bundle, tvlm_format format) {
     const bool buffers = device->base.info.storage == TVLM_STORAGE_BUFFER && format != TVLM_FORMAT_U8;
-    return buffers && run >= 8 && !bundle->unit && !device->short_loops ? 16 : 1;
+    const int32_t run = device->tuning.run;
+    const bool block = buffers && run >= 8 && !bundle->unit && !device->short_loops;
+    return block ? (opencl_block){4 * run, 8} : (opencl_block){run, 1};
 }
 
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {

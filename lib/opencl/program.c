@@ -144,14 +144,17 @@ static opencl_program *find_program(opencl_device *device, const char *file, con
 
 /*
  * Options for a single driver. Oclgrind 21.10 refuses or misinterprets what its own optimiser makes of
- * kernels (llvm.usub.sat), and refuses functions that are inlined by force (noalias scopes). PoCL 3.1
- * computes wrong results with static helpers (cl/helper.clh). On processors without AVX-512 it also warns of each
+ * kernels (llvm.usub.sat), and refuses functions that are inlined by force (noalias scopes). It also refuses
+ * clang's function that fetches memory ahead (cl/block.clh). PoCL has that one, while OpenCL's own prefetch() does nothing there.
+ * PoCL 3.1 computes wrong results with static helpers (cl/helper.clh). On processors without AVX-512 it also warns of each
  * vector of 16 floats, and prints on the program's own stderr how many warnings there were; ci/check-kernels sees ours.
  */
 static const char *driver_options(const opencl_device *device) {
     const char *platform = device->base.info.platform;
     if (strcmp(platform, "Oclgrind") == 0) return "-cl-opt-disable -DINLINED=HELPER ";
-    return strcmp(platform, "Portable Computing Language") == 0 ? "-w -DHELPER=inline " : "";
+    return strcmp(platform, "Portable Computing Language") == 0
+               ? "-w -DHELPER=inline -DFETCH_AHEAD=__builtin_prefetch "
+               : "";
 }
 
 static tvlm_status add_program(opencl_device *device, const char *file, const char *options,

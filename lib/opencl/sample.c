@@ -39,14 +39,18 @@ tvlm_status tvlm_opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, con
 static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
                         int32_t from, int32_t to, int32_t count, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
-    const int32_t run = device->tuning.run, rows = tvlm_opencl_block_rows(device, bundle, out->format, run);
+    const opencl_block block = tvlm_opencl_block(device, bundle, out->format);
+    const size_t bytes = tvlm_texel_bytes(base, out) * (size_t)out->width * (size_t)out->height *
+                         (size_t)out->layers * (size_t)count;
+    const bool stream = block.rows > 1 && bytes / 1024 > (size_t)device->tuning.stream_kib;
     const cl_int2 images = {{from, to}};
     const cl_float2 step = {{out->extent_x / (float)out->width, out->extent_y / (float)out->height}};
-    char bundled[80], options[96];
+    char bundled[80], options[112];
     cl_mem memory;
     opencl_call call;
-    tvlm_opencl_bundle_options(device, bundle, run, bundled);
-    snprintf(options, sizeof options, "%s -DROWS=%d", bundled, (int)rows);
+    tvlm_opencl_bundle_options(device, bundle, block.columns, bundled);
+    snprintf(options, sizeof options, "%s -DROWS=%d%s", bundled, (int)block.rows,
+             stream ? " -DSTREAM=1" : "");
     TVLM_TRY(tvlm_opencl_upload_refs(device, refs, out->layers, &memory));
     TVLM_TRY(tvlm_opencl_call_begin(device, "sample.cl", "pack", out->format, options, &call));
     tvlm_opencl_call_bundle(&call, bundle);
@@ -55,8 +59,8 @@ static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
     tvlm_opencl_call_bytes(&call, sizeof images, &images);
     tvlm_opencl_call_bytes(&call, sizeof step, &step);
     tvlm_opencl_call_output(&call, out);
-    return tvlm_opencl_call_run_pixels(&call, (out->width + run - 1) / run, (out->height + rows - 1) / rows,
-                                       out->layers * count);
+    return tvlm_opencl_call_run_pixels(&call, (out->width + block.columns - 1) / block.columns,
+                                       (out->height + block.rows - 1) / block.rows, out->layers * count);
 }
 
 tvlm_status tvlm_opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,

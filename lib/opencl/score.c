@@ -147,17 +147,18 @@ static tvlm_format format_of(const tvlm_bundle *bundle) {
     return bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
 }
 
-/* How many rows of candidates a work-item of score_parts has. */
-static int32_t rows_of(const opencl_device *device, const tvlm_bundle *bundle) {
-    return tvlm_opencl_block_rows(device, bundle, format_of(bundle), device->tuning.run);
+/* The candidates that a work-item of score_parts has. */
+static opencl_block block_of(const opencl_device *device, const tvlm_bundle *bundle) {
+    return tvlm_opencl_block(device, bundle, format_of(bundle));
 }
 
 static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const char *name,
                          opencl_call *call) {
+    const opencl_block block = block_of(device, bundle);
     char bundle_options[80], options[144];
-    tvlm_opencl_bundle_options(device, bundle, device->tuning.run, bundle_options);
+    tvlm_opencl_bundle_options(device, bundle, block.columns, bundle_options);
     snprintf(options, sizeof options, "%s -DROWS=%d -DSCORE_GROUP=%d -DTOPK_GROUP=%d", bundle_options,
-             (int)rows_of(device, bundle), (int)device->tuning.score_group, (int)device->tuning.topk_group);
+             (int)block.rows, (int)device->tuning.score_group, (int)device->tuning.topk_group);
     return tvlm_opencl_call_begin(device, "score.cl", name, format_of(bundle), options, call);
 }
 
@@ -170,9 +171,9 @@ static int32_t used_parts(const tvlm_score_combination *combination) {
 
 static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const tvlm_candidates *candidates,
                          int32_t used, const score_scratch *scratch) {
-    const int32_t run = device->tuning.run, rows = rows_of(device, bundle);
-    const int32_t runs = (candidates->columns + run - 1) / run;
-    const size_t items = (size_t)runs * (size_t)((candidates->rows + rows - 1) / rows),
+    const opencl_block block = block_of(device, bundle);
+    const int32_t runs = (candidates->columns + block.columns - 1) / block.columns;
+    const size_t items = (size_t)runs * (size_t)((candidates->rows + block.rows - 1) / block.rows),
                  group = (size_t)device->tuning.score_group;
     const cl_int2 size = {{candidates->columns, candidates->rows}};
     const cl_float2 step = {{candidates->step_x, candidates->step_y}};

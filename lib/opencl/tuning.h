@@ -31,6 +31,7 @@
  *   - scan_rows: 1: passes along rows and columns are serial, with few work-items that do much each.
  *   - losses_kib: how much memory there is between the kernels of cl/losses.cl, in KiB. Larger images are
  *     measured in strips, which cost a GPU launches, while a CPU finds what it has just written in its cache.
+ *   - stream_kib: what a CPU packs goes past its caches if it is more than so many KiB.
  */
 #define OPENCL_TUNING(X)                                                                                     \
     X(group_width, 16, 64)                                                                                   \
@@ -59,7 +60,8 @@
     X(cosine_lanes, 8, 1)                                                                                    \
     X(gemm_run, 0, 32)                                                                                       \
     X(scan_rows, 0, 1)                                                                                       \
-    X(losses_kib, 131072, 8192)
+    X(losses_kib, 131072, 8192)                                                                              \
+    X(stream_kib, 0, 32768)
 
 /* The values of the table. They are decided when a device is opened. Tests change them to run every path on
  * every device. */

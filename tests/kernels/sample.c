@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "opencl/backend.h"
 #include "reference/sample.h"
 
 /* Position is a division (2.5 ulp) and a root (3 ulp) of values below 1. */
@@ -210,6 +211,17 @@ static void at_texels(const test_target *target, const test_bundle *bundle, test
     target->device->backend->texture_destroy(target->device, &out);
 }
 
+/* The same where so much is packed that CPUs write it past their caches. */
+static void at_streamed_texels(const test_target *target, const test_bundle *bundle, test_size size,
+                               uint64_t *random) {
+    if (!test_is_opencl(target->device)) return;
+    opencl_tuning *const tuning = &((opencl_device *)target->device)->tuning;
+    const int32_t kept = tuning->stream_kib;
+    tuning->stream_kib = 0;
+    at_texels(target, bundle, size, 2, 0.0f, random);
+    tuning->stream_kib = kept;
+}
+
 /* ---- Everything ---- */
 
 static void bundles(const test_target *target, tvlm_device *reference) {
@@ -225,6 +237,7 @@ static void bundles(const test_target *target, tvlm_device *reference) {
                       &random);
         /* If the texels of the result are those of a grid, kernels for CPUs read them without sampling. */
         if (i > 0) at_texels(target, &bundle, sizes[2], 1, 0.0f, &lying);
+        if (i == 2) at_streamed_texels(target, &bundle, sizes[2], &lying);
         test_bundle_destroy(&bundle);
     }
 }
