@@ -224,12 +224,12 @@ static void test_scoring(void **state) {
     assert_int_equal(driver.launched, 4);
     assert_string_equal(launch_at(3)->name, "score_rank");
     expect_size(3, 33 * 17 * 16, 0, 0);
-    /* One more is combined, and ranked apart; in runs of 16 by 16 candidates, 256 at once. */
-    device.tuning.rank_below -= 1, device.tuning.run = 16;
+    /* One more is combined, and ranked apart; in blocks of 32 x 8 candidates, 256 at once. */
+    device.tuning.rank_below -= 1, device.tuning.run = 8;
     device.tuning.best_alone = 1;
     assert_int_equal(SCORE(&ranking), TVLM_OK);
     assert_int_equal(driver.launched, 7);
-    expect_size(4, 3 * 2, 0, 0);
+    expect_size(4, 2 * 3, 0, 0);
     expect_size(5, 3, 1, 0); /* 561 in groups of 256 */
     assert_string_equal(launch_at(5)->name, "score_combine");
     assert_string_equal(launch_at(6)->name, "topk_best");
