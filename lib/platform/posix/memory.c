@@ -143,7 +143,8 @@ uint64_t tvlm_groups_room(const char *list, const char *root) {
 
 void tvlm_memory_return(void) {
 #ifdef __GLIBC__
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    (void)mallopt(M_MMAP_THRESHOLD, 16 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 32 << 20);
 #endif
 }
 
