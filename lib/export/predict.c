@@ -364,8 +364,8 @@ static void hide(void *user, int32_t tile, int32_t token, double share) {
 /* What a picture loses if its tokens are shown as p->shown says. */
 static double lost(tvlm_prediction *p, int32_t index) {
     const tvlm_budget *const budget = p->budget;
-    const tvlm_budget_loss *const with = &budget->losses[TVLM_BUDGET_FIRST + index], *const without =
-                                                                                         beneath(p);
+    const tvlm_budget_loss *const with = &budget->losses[TVLM_BUDGET_FIRST + index];
+    const tvlm_budget_loss *const without = beneath(p);
     hiding h = {p->shown, p->hidden};
     double parts[TVLM_BUDGET_PARTS] = {0.0};
     memset(p->hidden, 0, (size_t)budget->tiles * sizeof *p->hidden);

@@ -48,7 +48,7 @@ tvlm_status tvlm_opencl_source(tvlm_device *base, tvlm_buffer *pixels, const tvl
     tvlm_opencl_call_output(&call, out);
     const int32_t width = out->parts != NULL ? out->parts[image].width : out->width;
     const int32_t height = out->parts != NULL ? out->parts[image].height : out->height;
-    const int32_t run = ((const opencl_device *)base)->tuning.run;
+    const int32_t run = call.device->tuning.run;
     return tvlm_opencl_call_run_pixels(&call, (width + run - 1) / run, height, 1);
 }
 

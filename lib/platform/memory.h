@@ -19,9 +19,9 @@
  */
 uint64_t tvlm_host_room(void);
 
-/* Makes large blocks of memory that are freed from now on go back to the system. glibc would keep blocks of up to 32 MiB, twice as
- * much as a block, for each thread that once had one. Here it keeps those of up to 16 MiB, which hold what is decoded at a fraction:
- * the next image takes them again, where the system would first have to clear their pages, a sixth of the time of a batch. */
+/* Makes blocks of more than 16 MiB that are freed from now on go back to the system. Left alone, glibc keeps those of up to 32 MiB,
+ * and 64 MiB for each thread. Smaller ones stay: they hold what is decoded at a fraction, and for the next image the system would
+ * have to clear their pages again, which took a sixth of the time of a batch. */
 void tvlm_memory_return(void);
 
 /* Returns the bytes of the host's memory, or, where they cannot be found out, the most that can be addressed. */
