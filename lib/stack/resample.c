@@ -12,11 +12,11 @@
 #include "stack/resample.h"
 
 /* Output i is the average of the source positions first[i] .. first[i] + count[i] - 1, with weights[i *
- * stride + tap]. */
+ * stride + tap]. Further weights are 0, up to `taps`, the largest count. */
 typedef struct axis {
     int32_t *first, *count;
     double *weights;
-    size_t stride;
+    size_t stride, taps;
 } axis;
 
 static void axis_free(axis *a) {
@@ -72,15 +72,32 @@ static bool axis_make(axis *a, int32_t from, int32_t to) {
         axis_area(a, from, to);
     else
         axis_bilinear(a, from, to);
+    for (int32_t i = 0; i < to; ++i)
+        if (a->taps < (size_t)a->count[i]) a->taps = (size_t)a->count[i];
     return true;
 }
+
+/*
+ * WIDE: a loop over a row that is built twice, also for processors with AVX2, whose vectors are twice as long;
+ * the dynamic linker chooses. Both give the same to the bit. Sanitizers' builds have one, since their run-time
+ * libraries are not ready when the linker chooses, and so have other compilers and C libraries.
+ */
+#if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ &&                     \
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+/* The sums of a pixel that are computed at once: two of a processor's vectors of two doubles, or one of four. */
+#define LANES 4
 
 typedef struct resampler {
     const tvlm_image *image;
     int32_t width, channels; /* the result's */
     size_t stride;           /* bytes from one source row to the next */
     axis x, y;
-    float *pixels;   /* one source row, composited */
+    float *pixels;   /* one source row, composited, and zeros for the taps beyond its end */
     double *rows[2]; /* the last two source rows, resampled along x; row y in rows[y & 1] */
     int32_t held[2]; /* the numbers of the rows in `rows`; -1: none */
     double *sums;    /* one row of the result */
@@ -103,9 +120,13 @@ static float element(const unsigned char *row, size_t i, tvlm_pixel_type type) {
 }
 
 /* Converts the u8 values of a row. This case has a loop of its own since most images have such values, and
- * compilers can vectorise this loop. */
-static void load_bytes(const unsigned char *restrict row, size_t count, float *restrict pixels) {
-    for (size_t i = 0; i < count; ++i) pixels[i] = (float)row[i] / 255.0f;
+ * compilers can vectorise this loop. The sum is the float that division by 255 gives, for every byte: the
+ * first product is exact, and the second has what its factor leaves of 1/255. */
+WIDE static void load_bytes(const unsigned char *restrict row, size_t count, float *restrict pixels) {
+    for (size_t i = 0; i < count; ++i) {
+        const float byte = row[i];
+        pixels[i] = byte * 0x1.01p-8f + byte * 0x1.010102p-24f;
+    }
 }
 
 /* Loads source row y as floats. Alpha is composited here, since the background must be mixed in before
@@ -129,54 +150,71 @@ static void load_row(resampler *r, int32_t y) {
     }
 }
 
-/* Averages `taps` pixels of three colours. The three sums are computed side by side, each in the order of the
- * pixels. */
-static void average_colours(const float *from, const double *weights, size_t taps, double *out) {
-    double red = 0.0, green = 0.0, blue = 0.0;
-    for (size_t tap = 0; tap < taps; ++tap) {
-        red += weights[tap] * (double)from[3 * tap];
-        green += weights[tap] * (double)from[3 * tap + 1];
-        blue += weights[tap] * (double)from[3 * tap + 2];
+/*
+ * Averages a row of pixels of `channels` values along x. Where compilers know `taps` and `channels`, they
+ * unroll and vectorise the inner loops, so each output has as many taps as the one that has most. Of colours,
+ * four sums are made of which the last is of the next pixel: the next output writes over it.
+ */
+static inline void average_row(const axis *a, const float *pixels, size_t width, size_t taps, size_t channels,
+                               double *out) {
+    const size_t lanes = channels == 1 ? 1 : LANES;
+    for (size_t i = 0; i < width; ++i) {
+        const double *weights = a->weights + i * a->stride;
+        const float *from = pixels + channels * (size_t)a->first[i];
+        double sums[LANES] = {0.0};
+        for (size_t tap = 0; tap < taps; ++tap)
+            for (size_t c = 0; c < lanes; ++c) sums[c] += weights[tap] * (double)from[channels * tap + c];
+        for (size_t c = 0; c < lanes; ++c) out[channels * i + c] = sums[c];
     }
-    out[0] = red;
-    out[1] = green;
-    out[2] = blue;
 }
 
-static double average_grey(const float *from, const double *weights, size_t taps) {
-    double sum = 0.0;
-    for (size_t tap = 0; tap < taps; ++tap) sum += weights[tap] * (double)from[tap];
-    return sum;
+WIDE static void average_colours(const axis *a, const float *pixels, size_t width, double *out) {
+    switch (a->taps) {
+    case 1: average_row(a, pixels, width, 1, 3, out); break;
+    case 2: average_row(a, pixels, width, 2, 3, out); break;
+    case 3: average_row(a, pixels, width, 3, 3, out); break;
+    default: average_row(a, pixels, width, a->taps, 3, out); break;
+    }
 }
 
 static const double *row_along_x(resampler *r, int32_t y) {
     double *out = r->rows[y & 1];
     if (r->held[y & 1] == y) return out;
     load_row(r, y);
-    for (size_t i = 0; i < (size_t)r->width; ++i) {
-        const double *weights = r->x.weights + i * r->x.stride;
-        const size_t first = (size_t)r->x.first[i], taps = (size_t)r->x.count[i];
-        if (r->channels == 1)
-            out[i] = average_grey(r->pixels + first, weights, taps);
-        else
-            average_colours(r->pixels + 3 * first, weights, taps, out + 3 * i);
-    }
+    if (r->channels == 1)
+        average_row(&r->x, r->pixels, (size_t)r->width, r->x.taps, 1, out);
+    else
+        average_colours(&r->x, r->pixels, (size_t)r->width, out);
     r->held[y & 1] = y;
     return out;
 }
 
-static void add_row(const double *restrict row, double weight, size_t count, double *restrict sums) {
+WIDE static void begin_sums(const double *restrict row, double weight, size_t count, double *restrict sums) {
+    for (size_t i = 0; i < count; ++i) sums[i] = weight * row[i];
+}
+
+WIDE static void add_row(const double *restrict row, double weight, size_t count, double *restrict sums) {
     for (size_t i = 0; i < count; ++i) sums[i] += weight * row[i];
+}
+
+WIDE static void end_sums(const double *restrict row, double weight, size_t count,
+                          const double *restrict sums, float *restrict out) {
+    for (size_t i = 0; i < count; ++i) out[i] = (float)(sums[i] + weight * row[i]);
 }
 
 static void make_row(resampler *r, int32_t j, float *out) {
     const size_t count = (size_t)r->width * (size_t)r->channels;
-    memset(r->sums, 0, count * sizeof *r->sums);
-    for (int32_t tap = 0; tap < r->y.count[j]; ++tap) {
-        const double weight = r->y.weights[(size_t)j * r->y.stride + (size_t)tap];
-        add_row(row_along_x(r, r->y.first[j] + tap), weight, count, r->sums);
+    const int32_t first = r->y.first[j], last = r->y.count[j] - 1;
+    const double *weights = r->y.weights + (size_t)j * r->y.stride;
+    if (last == 0) {
+        const double *row = row_along_x(r, first);
+        for (size_t i = 0; i < count; ++i) out[i] = (float)(weights[0] * row[i]);
+        return;
     }
-    for (size_t i = 0; i < count; ++i) out[i] = (float)r->sums[i];
+    begin_sums(row_along_x(r, first), weights[0], count, r->sums);
+    for (int32_t tap = 1; tap < last; ++tap)
+        add_row(row_along_x(r, first + tap), weights[tap], count, r->sums);
+    end_sums(row_along_x(r, first + last), weights[last], count, r->sums, out);
 }
 
 static bool resampler_make(resampler *r, const tvlm_image *image, int32_t width, int32_t height) {
@@ -187,13 +225,14 @@ static bool resampler_make(resampler *r, const tvlm_image *image, int32_t width,
     r->stride = image->row_stride != 0 ? image->row_stride
                                        : (size_t)image->width * (size_t)image->channels * bytes[image->type];
     r->held[0] = r->held[1] = -1;
-    const size_t row = (size_t)width * (size_t)r->channels;
-    r->pixels = tvlm_allocate((size_t)image->width * (size_t)r->channels, sizeof *r->pixels);
+    if (!axis_make(&r->x, image->width, width) || !axis_make(&r->y, image->height, height)) return false;
+    const size_t row = (size_t)width * (size_t)r->channels + LANES,
+                 pixels = ((size_t)image->width + r->x.taps) * (size_t)r->channels + LANES;
+    r->pixels = tvlm_allocate(pixels, sizeof *r->pixels);
     r->rows[0] = tvlm_allocate(row, sizeof *r->rows[0]);
     r->rows[1] = tvlm_allocate(row, sizeof *r->rows[1]);
     r->sums = tvlm_allocate(row, sizeof *r->sums);
-    const bool axes = axis_make(&r->x, image->width, width) && axis_make(&r->y, image->height, height);
-    return axes && r->pixels != NULL && r->rows[0] != NULL && r->rows[1] != NULL && r->sums != NULL;
+    return r->pixels != NULL && r->rows[0] != NULL && r->rows[1] != NULL && r->sums != NULL;
 }
 
 static void resampler_free(resampler *r) {
