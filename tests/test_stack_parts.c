@@ -314,6 +314,25 @@ static void test_images_of_a_chunk(void **state) {
     assert_int_equal(tvlm_stack_format(&device, TVLM_FORMAT_F32), TVLM_FORMAT_F32);
 }
 
+static void test_images_of_the_caches(void **state) {
+    tvlm_device device = {.info = {.type = TVLM_DEVICE_CPU, .compute_units = 2}, .log = test_log};
+    tvlm_device_info *const info = &device.info;
+    (void)state;
+#define CACHED(WIDTH, HEIGHT, FORMAT) tvlm_stack_cached_images(&device, WIDTH, HEIGHT, TVLM_FORMAT_##FORMAT)
+    assert_int_equal(CACHED(128, 128, F32), 8); /* of 2^18 bytes each: a mebibyte for each core */
+    assert_int_equal(CACHED(128, 129, F32), 7);
+    assert_int_equal(CACHED(128, 128, F16), 16);
+    assert_int_equal(CACHED(512, 256, F32), 1);
+    assert_int_equal(CACHED(40000, 40000, F32), 1); /* one at least, however large */
+    info->compute_units = 0;                        /* a driver that does not say */
+    assert_int_equal(CACHED(128, 128, F32), 4);
+    info->type = TVLM_DEVICE_REFERENCE;
+    assert_int_equal(CACHED(128, 128, F32), 4);
+    info->type = TVLM_DEVICE_GPU;
+    assert_int_equal(CACHED(128, 128, F32), INT32_MAX);
+#undef CACHED
+}
+
 /* ---- Frames that are compared ---- */
 
 enum { WIDTH = 20, HEIGHT = 18, STRIDE = 24, SIDE = 16, TILES = 4 };
@@ -571,6 +590,7 @@ int main(void) {
         cmocka_unit_test(test_sizes_of_grids),
         cmocka_unit_test(test_sizes_that_fit),
         cmocka_unit_test(test_images_of_a_chunk),
+        cmocka_unit_test(test_images_of_the_caches),
         cmocka_unit_test(test_changed_tiles),
         cmocka_unit_test(test_changed_values),
         cmocka_unit_test(test_packed_tiles),

@@ -62,8 +62,9 @@ struct tvlm_stack_params {
      * Of the functions that create a stack, only tvlm_stack_create takes sizes.
      *
      * A batch with sizes is *ragged*. Its images lie in one texture array, each with an extent of its own, and a
-     * family is made for all of them at once. No image reads its neighbours' texels, so that each is what it
-     * would be alone, to the bit and at every level.
+     * family is made for all of them at once: for as many as the device takes, and on a CPU as many as its caches
+     * hold. No image reads its neighbours' texels, so that each is what it would be alone, to the bit and at
+     * every level.
      *
      *   - `width` and `height` must be 0. The sizes that the stack tells are then the largest width and height.
      *   - `fixation` must be NULL. The fixation of each image is its middle.
@@ -273,7 +274,8 @@ struct tvlm_pack_params {
 
 /*
  * Writes channels into one array on the device, four to a slice: channel i of n is in slice image * ceil(n /
- * 4) + i / 4. texturevlm/opencl.h hands the array out. It stays as it is when the stack changes.
+ * 4) + i / 4. Of a large batch there are several arrays, as there are textures. texturevlm/opencl.h hands out the
+ * array of an image, and says which image is its first. It stays as it is when the stack changes.
  */
 TVLM_API tvlm_status tvlm_stack_pack(tvlm_stack *stack, const struct tvlm_pack_params *params,
                                      tvlm_packed **packed);

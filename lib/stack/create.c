@@ -68,7 +68,10 @@ static int32_t max_layers(const tvlm_stack *stack) {
 static tvlm_status make_images(tvlm_stack *stack) {
     const int32_t limit =
         tvlm_stack_chunk_limit(stack->device, stack->width, stack->height, stack->format, max_layers(stack));
-    stack->chunk_images = limit < stack->images ? limit : stack->images;
+    const int32_t cached =
+        tvlm_stack_cached_images(stack->device, stack->width, stack->height, stack->format);
+    stack->chunk_images = limit < cached ? limit : cached;
+    if (stack->chunk_images > stack->images) stack->chunk_images = stack->images;
     stack->chunks = tvlm_stack_chunks_create(stack->images, stack->chunk_images, &stack->chunk_count);
     stack->originals = tvlm_allocate((size_t)stack->images, sizeof *stack->originals);
     stack->frames = tvlm_allocate((size_t)stack->images, sizeof *stack->frames);

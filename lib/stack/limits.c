@@ -113,3 +113,17 @@ int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t
     }
     return images > 1 ? (int32_t)images : 1;
 }
+
+/* Bytes of a texture's level 0 for each core. Caches then still hold what a family has made when the next one
+ * reads it. */
+#define CACHED_BYTES ((uint64_t)1 << 20)
+
+int32_t tvlm_stack_cached_images(const tvlm_device *device, int32_t width, int32_t height,
+                                 tvlm_format format) {
+    const tvlm_device_info *info = &device->info;
+    if (info->type != TVLM_DEVICE_CPU && info->type != TVLM_DEVICE_REFERENCE) return INT32_MAX;
+    const uint64_t cores = info->compute_units > 1 ? (uint64_t)info->compute_units : 1;
+    const uint64_t images =
+        cores * CACHED_BYTES / (layer_components(width, height, false) * component_bytes(format));
+    return images < 1 ? 1 : images < INT32_MAX ? (int32_t)images : INT32_MAX;
+}

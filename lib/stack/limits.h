@@ -31,6 +31,11 @@ bool tvlm_stack_size_fits(const tvlm_device *device, int32_t width, int32_t heig
 int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format,
                                int32_t layers);
 
+/* Returns how many images of that size are best made at once: on CPUs as many as their caches hold, and at
+ * least 1. GPUs gain by large launches, so there it is INT32_MAX. */
+int32_t tvlm_stack_cached_images(const tvlm_device *device, int32_t width, int32_t height,
+                                 tvlm_format format);
+
 /* ---- Memory: memory.c ---- */
 
 /* Returns how many bytes of the device's memory stacks may take; INFINITY if that is not known. */
