@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "platform/compiler.h"
 #include "stack/resample.h"
 
 /* Output i is the average of the source positions first[i] .. first[i] + count[i] - 1, with weights[i *
@@ -77,18 +78,6 @@ static bool axis_make(axis *a, int32_t from, int32_t to) {
     return true;
 }
 
-/*
- * WIDE: a loop over a row that is built twice, also for processors with AVX2, whose vectors are twice as long;
- * the dynamic linker chooses. Both give the same to the bit. Sanitizers' builds have one, since their run-time
- * libraries are not ready when the linker chooses, and so have other compilers and C libraries.
- */
-#if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ &&                     \
-    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
-
 /* The sums of a pixel that are computed at once: two of a processor's vectors of two doubles, or one of four. */
 #define LANES 4
 
@@ -122,7 +111,7 @@ static float element(const unsigned char *row, size_t i, tvlm_pixel_type type) {
 /* Converts the u8 values of a row. This case has a loop of its own since most images have such values, and
  * compilers can vectorise this loop. The sum is the float that division by 255 gives, for every byte: the
  * first product is exact, and the second has what its factor leaves of 1/255. */
-WIDE static void load_bytes(const unsigned char *restrict row, size_t count, float *restrict pixels) {
+TVLM_WIDE static void load_bytes(const unsigned char *restrict row, size_t count, float *restrict pixels) {
     for (size_t i = 0; i < count; ++i) {
         const float byte = row[i];
         pixels[i] = byte * 0x1.01p-8f + byte * 0x1.010102p-24f;
@@ -168,7 +157,7 @@ static inline void average_row(const axis *a, const float *pixels, size_t width,
     }
 }
 
-WIDE static void average_colours(const axis *a, const float *pixels, size_t width, double *out) {
+TVLM_WIDE static void average_colours(const axis *a, const float *pixels, size_t width, double *out) {
     switch (a->taps) {
     case 1: average_row(a, pixels, width, 1, 3, out); break;
     case 2: average_row(a, pixels, width, 2, 3, out); break;
@@ -189,16 +178,18 @@ static const double *row_along_x(resampler *r, int32_t y) {
     return out;
 }
 
-WIDE static void begin_sums(const double *restrict row, double weight, size_t count, double *restrict sums) {
+TVLM_WIDE static void begin_sums(const double *restrict row, double weight, size_t count,
+                                 double *restrict sums) {
     for (size_t i = 0; i < count; ++i) sums[i] = weight * row[i];
 }
 
-WIDE static void add_row(const double *restrict row, double weight, size_t count, double *restrict sums) {
+TVLM_WIDE static void add_row(const double *restrict row, double weight, size_t count,
+                              double *restrict sums) {
     for (size_t i = 0; i < count; ++i) sums[i] += weight * row[i];
 }
 
-WIDE static void end_sums(const double *restrict row, double weight, size_t count,
-                          const double *restrict sums, float *restrict out) {
+TVLM_WIDE static void end_sums(const double *restrict row, double weight, size_t count,
+                               const double *restrict sums, float *restrict out) {
     for (size_t i = 0; i < count; ++i) out[i] = (float)(sums[i] + weight * row[i]);
 }
 
