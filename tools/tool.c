@@ -125,8 +125,14 @@ bool tool_lacked_memory(struct tool *tool) {
     return true;
 }
 
+/* A device whose kernels do not build refuses them, is lost, or does not open. */
+static bool is_of_the_device(tvlm_status status) {
+    return status == TVLM_ERROR_DEVICE || status == TVLM_ERROR_LOST || status == TVLM_ERROR_NO_DEVICE ||
+           status == TVLM_ERROR_UNSUPPORTED;
+}
+
 bool tool_was_interrupted(struct tool *tool, int code) {
-    if (tvlm_ending_noted() == 0 || (code != TOOL_DONE && tool->status != TVLM_ERROR_DEVICE)) return false;
+    if (tvlm_ending_noted() == 0 || (code != TOOL_DONE && !is_of_the_device(tool->status))) return false;
     tool->status = TVLM_OK;
     tool->error[0] = '\0';
     return true;

@@ -123,6 +123,7 @@ wide=()
 for _ in {1..24}; do wide+=("$in/wide.pgm"); done
 stream=("$tvlm" video ${device:+"$device"} --share .1 --patch 64 --format f32 --causal)
 [ "$device" = --device=reference ] && own=12 || own=70
+"${stream[@]}" "${wide[@]}" >/dev/null 2>&1 # builds kernels, which takes memory, too
 within "a stream, --memory 100" $((100 + own)) "${stream[@]}" --memory 100 "${wide[@]}"
 is "a stream: $(wc -l <"$work/stdout") lines" test "$(wc -l <"$work/stdout")" -eq 12
 within "a stream with a latency, --memory 130" $((130 + own)) "${stream[@]}" --memory 130 --latency 8 "${wide[@]}"
