@@ -180,7 +180,7 @@ KERNELS = [
     ("bundle.clh", "sample", "buffer", "the eccentricity ignores y", "sqrt(dx * dx + dy * dy) / farthest", "sqrt(dx * dx + dx * dx) / farthest"),
     ("block.clh", "score", "buffer", "what lies between rows is the upper one", "fraction[i] = place - first[i];", "fraction[i] = 0.0f;"),
     ("block.clh", "sample", "buffer", "of two rows of texels the first one is kept", "if (held[row & 1] == row) continue;", "if (held[row & 1] >= 0) continue;"),
-    ("block.clh", "sample", "buffer", "blocks lie between two levels and are the finer one", "values[k] += (coarser[k] - values[k]) * between;", "values[k] += 0.0f * coarser[k];"),
+    ("block.clh", "sample", "buffer", "blocks lie between two levels and are the finer one", "values[k] = finer[k] + (values[k] - finer[k]) * between;", "values[k] = finer[k];"),
     ("block.clh", "sample", "buffer", "identifiers of blocks are interpolated", "if ((int)IDENTIFIERS(t) >> component & 1)", "if (false)"),
     ("score.cl", "score", "buffer", "taps of blocks stand on their head", "(number / 3 - 1) * at.step.y", "(1 - number / 3) * at.step.y"),
     ("score.cl", "score", "buffer", "a block goes on below the last row", "rows = min(ROWS, size.y - row);", "rows = ROWS;"),
