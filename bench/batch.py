@@ -17,7 +17,7 @@ that does other things changes less. Rows:
     processor        Pillow and transformers' Qwen2VLImageProcessor to at most 1024 x 1024 pixels, a process for each core; where
                      this Python has them (tests/python/requirements.txt)
 
-Exit: 1 where grid 1024 takes more than 1.3 times what decode does, 77 without the photos, OpenCV or NumPy.
+Exit: 1 where grid 1024 takes more than 1.3 times the processor's time of decode, 77 without the photos, OpenCV or NumPy.
 """
 import argparse
 import concurrent.futures
@@ -185,8 +185,8 @@ def main():
         print(f"{name:20} {taken:8.1f} ms an image   {taken / least['decode']:5.2f} times decoding   {worked}")
     if options.json:
         write_json(options.json, {"files": len(files), "cores": CORES, "ms": least, "work_ms": work})
-    ratio = least["grid 1024"] / least["decode"]
-    print(f"grid 1024: {ratio:.2f} times decoding, {'at most' if ratio <= AIM else 'above'} {AIM}")
+    ratio = work["grid 1024"] / work["decode"]
+    print(f"grid 1024: {ratio:.2f} times the work of decoding, {'at most' if ratio <= AIM else 'above'} {AIM}")
     return 0 if ratio <= AIM else 1
 
 
