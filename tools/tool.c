@@ -125,7 +125,7 @@ bool tool_lacked_memory(struct tool *tool) {
     return true;
 }
 
-/* A device whose kernels do not build refuses them, is lost, or does not open. */
+/* What a command may end with where kernels do not build: they are refused, the device is lost, or none opens. */
 static bool is_of_the_device(tvlm_status status) {
     return status == TVLM_ERROR_DEVICE || status == TVLM_ERROR_LOST || status == TVLM_ERROR_NO_DEVICE ||
            status == TVLM_ERROR_UNSUPPORTED;

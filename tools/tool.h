@@ -153,7 +153,8 @@ int tool_status(struct tool *tool, tvlm_status status);
 bool tool_lacked_memory(struct tool *tool);
 
 /* Returns true if a signal that ends the program was noted and the code is TOOL_DONE or an error of the device, which it then
- * forgets: a compiler inside a driver (LLVM) removes the file that it writes at such a signal, and kernels do not build. */
+ * forgets: a compiler inside a driver (LLVM) removes the file that it writes at such a signal, and kernels do not build. A
+ * device that is being opened then fails its self-test. */
 bool tool_was_interrupted(struct tool *tool, int code);
 
 /* Does the same as tool_status for arguments that come from the command line alone: returns TOOL_USAGE if
